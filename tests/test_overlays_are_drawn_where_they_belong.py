@@ -2,7 +2,6 @@
 their forces, frames, joints, centres of mass, inertia boxes, cameras, lights, equalities, range finders, islands. What
 is not shown is refused by name."""
 
-import mujoco
 import numpy as np
 import pytest
 from shared import drawn
@@ -189,29 +188,6 @@ def test_groups_islands_and_static_things_are_asked_for(scene):
     hue = [f[0][mine][:, 0].astype(int) - f[0][mine][:, 2] for f in found[:3]]
     assert np.ptp(hue[0]) > 60 and np.ptp(hue[2]) < 10, "red and blue, and neither"
     assert (found[3][0][mine] != found[0][0][mine]).any()
-
-
-def test_what_is_hidden_has_no_frame_and_mocap_bodies_are_not_static():
-    """MuJoCo's mjv_updateScene lists as many geoms."""
-    text = """<mujoco><worldbody><geom type="plane" size="1 1 .1"/><site group="4"/><body mocap="true">
-      <geom size=".1" group="1"/><body pos="0 0 .3"><geom size=".1"/></body></body>
-      <body><freejoint/><geom size=".1" group="1"/><site/></body>
-      <body><geom size=".1"/><site/></body></worldbody></mujoco>"""
-    m, theirs = tisim.Model.from_xml_string(text), mujoco.MjModel.from_xml_string(text)
-    d, data, scene = tisim.Data(m), mujoco.MjData(theirs), mujoco.MjvScene(theirs, 99)
-    mujoco.mj_forward(theirs, data)
-    tisim.forward(m, d)
-    renderer, camera, marks = tisim.Renderer(m, 8, 8), mujoco.MjvCamera(), mujoco.MjvPerturb()
-    asked = ((1,) * 6, 1), ((1, 0, 1, 1, 1, 1), 1), ((0, 1, 0, 0, 0, 0), 1), ((1, 1, 0, 0, 0, 0), 0)
-    for frame in "NONE", "BODY", "GEOM", "SITE":
-        for groups, static in asked:
-            option, like = tisim.MjvOption(), mujoco.MjvOption()
-            for o in option, like:
-                o.frame, o.geomgroup, o.sitegroup = tisim.mjtFrame[f"mjFRAME_{frame}"], groups, groups
-                o.flags[tisim.mjtVisFlag.mjVIS_STATIC] = static
-            mujoco.mjv_updateScene(theirs, data, like, marks, camera, 7, scene)
-            renderer.update_scene(d, scene_option=option)
-            assert renderer.scene.ngeom == scene.ngeom, (frame, groups, static)
 
 
 @pytest.mark.parametrize("cone", ("pyramidal", "elliptic"))

@@ -156,12 +156,6 @@ def color_geoms(m, d, picworld: ti.i32, piccolor: ti.i32, labelled: ti.i32):
         d.pic_color[g] = out
 
 
-@func
-def may_move(m, d, b):
-    """Whether a body is not static in MuJoCo's pictures: joints move it, or it is a mocap body."""
-    return m.body_weldid[b] != 0 or m.body_mocapid[b] >= 0
-
-
 @kernel
 def paint_records(m, d, piclit: ti.i32, picalpha: FP, picstatic: ti.i32):
     """Colours of geoms but planes in the records of a picture, as light; parallel over geoms.
@@ -175,7 +169,7 @@ def paint_records(m, d, piclit: ti.i32, picalpha: FP, picstatic: ti.i32):
             if piclit == 0:
                 for k in ti.static(range(3)):
                     rgba[k] = ti.cast(ti.pow(ti.cast(rgba[k], WIDE), ti.cast(GAMMA, WIDE)), FP)
-            if may_move(m, d, m.geom_bodyid[g]):
+            if m.body_weldid[m.geom_bodyid[g]] != 0:
                 rgba[3] = rgba[3] * picalpha
             elif picstatic == 0:
                 rgba[3] = 0.0
@@ -203,7 +197,7 @@ def paint_instances(m, d, npicinstance: ti.i32, picalpha: FP):
         g = d.pic_member[k][0]
         if m.geom_type[g] != PLANE:
             rgba = d.pic_color[g]
-            if may_move(m, d, m.geom_bodyid[g]):
+            if m.body_weldid[m.geom_bodyid[g]] != 0:
                 rgba[3] = rgba[3] * picalpha
             d.pic_drawn[d.pic_member[k][1] + 11] = word_of(rgba)
 

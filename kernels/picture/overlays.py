@@ -24,7 +24,6 @@ from ..constants import (
 from ..constraint.equality import ends_of
 from ..sleep.awake import is_body_gone
 from ..types import *
-from .colors import may_move
 from .rods import along, dress, put, put_arrow, put_axes, put_rod
 from .surface import GAMMA
 
@@ -46,36 +45,32 @@ def in_group(m, d, groups, group):
 
 @func
 def frame_of(m, d, w, kind, i):
-    """Place and axes of body i + 1 (OBJ_XBODY), a geom or site; its body and group, of bodies 0."""
+    """Place and axes of body i + 1 (OBJ_XBODY), a geom or site; whether it is there."""
     x = vec3(0.0, 0.0, 0.0)
     R = upright()
-    b, group = 0, 0
+    b = 0
     if kind == OBJ_XBODY:
         b = i + 1
         x = narrow(d.xpos[w * m.nbody + b])
         R = d.xmat[w * m.nbody + b]
     elif kind == OBJ_GEOM:
-        b, group = m.geom_bodyid[i], m.geom_group[i]
+        b = m.geom_bodyid[i]
         x = narrow(d.geom_xpos[w * m.ngeom + i])
         R = narrow(d.geom_xmat[w * m.ngeom + i])
     else:
-        b, group = m.site_bodyid[i], m.site_group[i]
+        b = m.site_bodyid[i]
         x = d.site_xpos[w * m.nsite + i]
         R = d.site_xmat[w * m.nsite + i]
-    return x, R, b, group
+    return x, R, not is_body_gone(m, d, w, b)
 
 
 @kernel
 def list_frames(m, d, picworld: ti.i32, picat: ti.i32, picink: ti.i32, nframe: ti.i32, picof: ti.i32, picwide: FP,
-                piclong: FP, groups: ti.i32, picstatic: ti.i32):  # fmt: skip
-    """Three axes of each thing of a kind and these groups, all x before all y and z, in three colours; parallel over
-    things. picstatic  0: of what cannot move there are none."""
+                piclong: FP):  # fmt: skip
+    """Three axes of each thing of a kind, all x before all y and z, in three colours; parallel over things."""
     ti.loop_config(serialize=SERIAL)
     for i in range(nframe):
-        x, R, b, group = frame_of(m, d, picworld, picof, i)
-        there = in_group(m, d, groups, group) and not is_body_gone(m, d, picworld, b)
-        if picstatic == 0 and not may_move(m, d, b):
-            there = False
+        x, R, there = frame_of(m, d, picworld, picof, i)
         size = vec2(picwide, piclong)
         put_axes(m, d, picat + i, nframe, ti.select(there, CYLINDER, -1), x, R, size, picink)
 

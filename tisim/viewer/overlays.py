@@ -79,7 +79,7 @@ class Overlays:
             self._forces(contacts, look.contactsplit)
         if look.rangefinders and (rays := m.scalar("nrange")):
             self._add(file.list_rays, rays, rays, rgba.rangefinder, picwide=THIN * size)
-        self._frames(file, contacts, look)
+        self._frames(file, contacts, look.frame)
         bodies = m.nbody - 1
         if look.com:
             self._add(file.list_centres, bodies, bodies, rgba.com, picwide=scale.com * size)
@@ -132,15 +132,13 @@ class Overlays:
         thick = THICK * np.median(radius[radius > 0]) if (radius > 0).any() else 0.0
         self._add(contacts.list_chains, 2 * n, n, ROD, picwide=thick)
 
-    def _frames(self, file, contacts, look):
-        m, frame = self.m, look.frame
+    def _frames(self, file, contacts, frame):
+        m = self.m
         long, wide = (float(s) * m.stat.meansize for s in (m.vis.scale.framelength, m.vis.scale.framewidth))
         if frame in FRAMES:
             kind = FRAMES[frame]
             n = {mjtObj.mjOBJ_XBODY: m.nbody - 1, mjtObj.mjOBJ_GEOM: m.ngeom, mjtObj.mjOBJ_SITE: m.nsite}[kind]
-            groups = {mjtObj.mjOBJ_GEOM: look.geomgroup, mjtObj.mjOBJ_SITE: look.sitegroup}.get(kind, 1)
-            self._add(file.list_frames, 3 * n, n, *AXES, picof=int(kind), nframe=n, piclong=long, picwide=0.5 * wide,
-                      groups=groups, picstatic=int(look.static))  # fmt: skip
+            self._add(file.list_frames, 3 * n, n, *AXES, picof=int(kind), nframe=n, piclong=long, picwide=0.5 * wide)
         elif frame == mjtFrame.mjFRAME_CONTACT:
             n = self.ncontact
             self._add(contacts.list_contact_frames, 3 * n, n, *AXES, piclong=long, picwide=0.5 * wide)

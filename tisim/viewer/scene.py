@@ -15,7 +15,7 @@ from tisim.enums import mjtFrame, mjtLabel, mjtVisFlag
 from tisim.errors import Error, UnsupportedError
 from tisim.model.tables.colors import GAMMA, geom_colors, site_colors
 from tisim.viewer import overlays, textures
-from tisim.viewer.drawing import checker_colors, moving_bodies
+from tisim.viewer.drawing import checker_colors
 from tisim.viewer.measures import changes, check_color, color
 from tisim.viewer.mjv import MjvOption
 
@@ -267,11 +267,12 @@ class Scene:
         """Uploads what follows from the model: geoms are in their own colours."""
         m, n = self.m, self.m.ngeom + self.m.nsite
         rgba, second = np.zeros((max(1, n), 4)), np.zeros((max(1, n), 3))
-        rgba[: m.ngeom], rgba[m.ngeom : n] = geom_colors(m), site_colors(m)
-        moving = moving_bodies(m)[np.append(m.geom_bodyid, m.site_bodyid)]
-        rgba[:n][moving, 3] *= look.alpha
+        rgba[: m.ngeom] = geom_colors(m)
+        moving = np.asarray(m.body_weldid)[np.asarray(m.geom_bodyid)] != 0
+        rgba[: m.ngeom][moving, 3] *= look.alpha
         if not look.static:
-            rgba[:n][~moving, 3] = 0.0
+            rgba[: m.ngeom][~moving, 3] = 0.0
+        rgba[m.ngeom : n] = site_colors(m)
         planes = np.flatnonzero(np.asarray(m.geom_type) == PLANE)
         tex = self._dress(d, world, look, planes, real)
         for g in planes:
