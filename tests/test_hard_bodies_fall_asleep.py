@@ -201,14 +201,14 @@ from tisim.data.digest import state_hash
 from shared.joints import many
 from shared.loops import many as rings
 tisim.init(arch="cpu", precision="f64")
-late = '<body pos="7 7 60"><freejoint/><geom size=".1"/></body></worldbody>'  # still falls when others sleep
+late = '<body pos="7 7 160"><freejoint/><geom size=".1"/></body></worldbody>'  # still falls when others sleep
 for text in (many(30, 0.02), rings(12)):
     m = tisim.Model.from_xml_string(text.replace("</worldbody>", late))
     m.opt.dynamics = "lcp"
     m.opt.enableflags = int(tisim.mjtEnableBit.mjENBL_SLEEP)
     m.opt.sleep_tolerance = 0.05
     d = tisim.Data(m)
-    tisim.step(m, d, 600)
+    tisim.step(m, d, 900)
     print(state_hash(d), (d.host("tree_asleep") >= 0).sum(), d.ncon)
 """
 

@@ -17,7 +17,7 @@ from tisim.stages import lcp_queue
 from .software import HERE, needs_compiler, start
 
 F64 = dict(TISIM_ARCH="cuda", TISIM_PRECISION="f64")
-STEPS = dict(pile=(100, 4), robots=(60, 40))  # on the CPU, then on both
+STEPS = dict(pile=(95, 4), robots=(60, 40))  # on the CPU, then on both
 LANES = 8  # kinds of a colour
 
 
