@@ -86,12 +86,12 @@ def share_carried(m, d, k, impulse, inverse):
     One that has grown in a step to much more than it began with and than weights ask for has stopped an impact: what
     does so once would, done again, throw the bodies back. inverse: 1 / (velocity apart that an impulse of 1 gives).
     """
-    share = FP(1.0)
+    part = FP(1.0)
     if impulse > 0.0:
         began = d.contact_frame[k, 0].dot(d.lcp_start[k])
         resting = WEIGHTS * d.lcp_loads * gravity_of(m, d.contact_worldid[k]).norm() * inverse
-        share = ti.max(LEAST_CARRIED, ti.min(FP(1.0), ti.max(GROWTH * began, resting) / impulse))
-    return share
+        part = ti.max(LEAST_CARRIED, ti.min(FP(1.0), ti.max(GROWTH * began, resting) / impulse))
+    return part
 
 
 @func
