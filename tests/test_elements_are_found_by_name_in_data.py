@@ -54,6 +54,22 @@ def test_inputs_and_state_are_written_through():
         d.body("hand").xfrc_applied = [1, 2]
 
 
+def test_elements_print_a_line_for_each_field(pair):
+    ours, theirs = str(pair.d.joint("hinge")), str(pair.md.joint("hinge"))
+    names = [{line.split(":")[0] for line in text.splitlines() if ":" in line} for text in (ours, theirs)]
+    assert names[1] <= names[0]
+    assert f"  qpos: {pair.md.joint('hinge').qpos!r}" in ours.splitlines()
+
+
+def test_elements_print_what_hard_contacts_tell():
+    m = tisim.Model.from_xml_string(XML)
+    m.opt.dynamics = "lcp"
+    d = tisim.Data(m)
+    tisim.step(m, d)
+    assert "  xpos: " in str(d.body("ball")) and "xpos" in dir(d.body("ball"))
+    assert "cfrc_int" not in str(d.body("ball")) + str(dir(d.body("ball")))
+
+
 def test_a_wrong_name_lists_the_close_ones(pair):
     with pytest.raises(tisim.Error, match="no body named 'hnad'.*'hand'"):
         pair.d.body("hnad")

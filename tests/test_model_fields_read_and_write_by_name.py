@@ -1,5 +1,6 @@
 """Fields, settings and named elements of a Model read and write the same numbers; wrong names get a hint."""
 
+import mujoco
 import numpy as np
 import pytest
 
@@ -40,6 +41,18 @@ def test_named_access_reads_and_writes_through(m):
     assert m.jnt("wrist").qpos0.tolist() == [1, 0, 0, 0]
     assert m.key("home").qpos[0] == 1 and m.site("tip").bodyid[0] == 2
     assert m.numeric("gains").data.tolist() == [1, 2, 3] and m.texts == {"note": "hello"}
+
+
+@pytest.mark.parametrize("word, name", [("geom", "rod"), ("body", "arm"), ("joint", "elbow"), ("site", "tip")])
+def test_elements_print_a_line_for_each_field_as_mujocos(m, word, name):
+    theirs = str(getattr(mujoco.MjModel.from_xml_string(TEXT), word)(name)).splitlines()
+    assert set(theirs[1:]) <= set(str(getattr(m, word)(name)).splitlines())
+
+
+def test_options_print_a_line_for_each(m):
+    theirs = str(mujoco.MjModel.from_xml_string(TEXT).opt).splitlines()
+    assert set(theirs[1:]) <= set(str(m.opt).splitlines())
+    assert "  substeps: 10" in str(m.lcp).splitlines() and "    azimuth: 90.0" in str(m.vis).splitlines()
 
 
 def test_whole_arrays_are_written_in_place(m):

@@ -1,10 +1,13 @@
 """Named access to a Data: d.body("box").xpos, d.joint("hip").qpos, d.geom(3).xmat, d.contact[0].dist."""
 
+import contextlib
+
 import numpy as np
 
 from tisim.errors import Error, FieldError, IdError, brief
 from tisim.mjcf.format.names import nearest
 from tisim.mjcf.tree import NQ, NV
+from tisim.model.listing import listing
 
 from .arrays import DATA
 
@@ -60,8 +63,7 @@ class DataView:
         known = FIELDS[self._word]
         array = getattr(self._data, known[field][0], None) if field in known else None
         if array is None:
-            there = [f for f, (name, _) in known.items() if hasattr(self._data, name)]
-            raise FieldError(f"a {self._word} has no field '{field}'{nearest(field, there)}")
+            raise FieldError(f"a {self._word} has no field '{field}'{nearest(field, self._fields())}")
         return array, (..., *self._rows(known[field][1]), *[slice(None)] * self._columns(array))
 
     def _columns(self, array):
@@ -92,11 +94,23 @@ class DataView:
         except (ValueError, TypeError) as e:
             raise Error(f"{self._word} {self.id} '{self.name}': cannot write {field}: {e}") from None
 
+    def _fields(self):
+        """Those that there are, but for what the dynamics does not tell."""
+        there = []
+        for field, (name, _) in FIELDS[self._word].items():
+            with contextlib.suppress(Error):
+                there += [field] * hasattr(self._data, name)
+        return there
+
     def __dir__(self):
-        return [*super().__dir__(), *(f for f, (name, _) in FIELDS[self._word].items() if hasattr(self._data, name))]
+        return [*super().__dir__(), *self._fields()]
 
     def __repr__(self):
-        return f"<{self._word} {self.id} '{self.name}' of a Data>"
+        try:
+            fields = [(field, getattr(self, field)) for field in ("id", "name", *self._fields())]
+        except Error:
+            return f"<{self._word} {self.id} '{self.name}' of a Data, of an earlier tisim.init>"
+        return listing(f"{self._word} of a Data", fields)
 
 
 def accessor(word):

@@ -8,6 +8,8 @@ from tisim.enums import mjtEnableBit, mjtEq, mjtIntegrator, mjtJoint, mjtSensor,
 from tisim.errors import Error, FieldError, UnsupportedError, brief
 from tisim.mjcf.format.names import nearest
 
+from .listing import listing
+
 NAME = "lcp"  # of m.opt.dynamics
 CHOICES = dict(
     friction=("circle", "polygon", "box"), order=("colour", "ode"), armature=("refuse", "ignore"),
@@ -65,7 +67,7 @@ class Lcp:
         return [*super().__dir__(), *self._values]
 
     def __repr__(self):
-        return "<lcp: " + ", ".join(f"{k}={v!r}" for k, v in self._values.items()) + ">"
+        return listing("lcp", self._values.items())
 
     def __reduce__(self):
         return Lcp, (dict(self._values),)

@@ -8,6 +8,7 @@ import numpy as np
 from tisim.enums import mjtCone, mjtIntegrator, mjtJacobian, mjtSolver
 from tisim.errors import Error, FieldError, ValuesError, brief
 
+from .listing import listing
 from .watched import floats
 
 # fields that hold a member of an enum, with the enum
@@ -99,7 +100,7 @@ class Settings:
         return [*super().__dir__(), *self._values]
 
     def __repr__(self):
-        return f"<{self._what}: " + ", ".join(f"{k}={v!r}" for k, v in self._values.items()) + ">"
+        return listing(self._what, self._values.items())
 
     def copy(self):
         """An independent copy."""

@@ -5,6 +5,7 @@ from tisim.mjcf.format.names import nearest
 from tisim.mjcf.tree import NQ, NV
 
 from .kinds import KINDS, RUNS
+from .listing import listing
 
 
 class View:
@@ -63,4 +64,5 @@ class View:
         return [*super().__dir__(), *self._fields()]
 
     def __repr__(self):
-        return f"<{self._word} {self.id} '{self.name}'>"
+        there = ((field, getattr(self, field, None)) for field in {"id", "name", *self._fields()})
+        return listing(self._word, [(field, value) for field, value in there if value is not None])
