@@ -248,4 +248,5 @@ ASLEEP_PERCENT = round(100 * colors.ASLEEP)
 
 # lists of what pictures show
 PICTURE_BLOCK, NCLASS, NWORD = pictures.BLOCK, pictures.CLASSES, pictures.WORDS
+NGROUP = ray_tables.NGROUP
 PAGE_MOVED, PAGE_CAME, PAGE_PAINTED = pictures.MOVED, pictures.CAME, pictures.PAINTED

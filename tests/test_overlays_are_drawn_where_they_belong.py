@@ -2,6 +2,7 @@
 their forces, frames, joints, centres of mass, inertia boxes, cameras, lights, equalities, range finders, islands. What
 is not shown is refused by name."""
 
+import mujoco
 import numpy as np
 import pytest
 from shared import drawn
@@ -188,6 +189,60 @@ def test_groups_islands_and_static_things_are_asked_for(scene):
     hue = [f[0][mine][:, 0].astype(int) - f[0][mine][:, 2] for f in found[:3]]
     assert np.ptp(hue[0]) > 60 and np.ptp(hue[2]) < 10, "red and blue, and neither"
     assert (found[3][0][mine] != found[0][0][mine]).any()
+
+
+STILL = """<mujoco><visual><map alpha=".25"/></visual><worldbody><geom type="plane" size="1 1 .1"/>
+  <site name="hook" pos="0 0 2" group="4"/>
+  <body mocap="true"><geom size=".1" group="1"/><site/><body pos="0 0 .3"><geom size=".1"/><site/></body></body>
+  <body><freejoint/><geom size=".1" group="1" rgba="1 0 0 .8"/><site name="tip"/></body>
+  <body><geom size=".1" rgba="1 0 0 0"/><site rgba="1 0 0 0"/><geom size=".1" group="7"/>
+    <geom size=".1" group="-2"/><site group="9"/><site group="-1"/></body></worldbody>
+  <tendon><spatial rgba="1 0 0 .6"><site site="hook"/><site site="tip"/></spatial></tendon></mujoco>"""
+GROUPS = (1,) * 6, (1, 0, 1, 1, 1, 1), (0, 1, 0, 0, 0, 0), (0, 0, 0, 0, 0, 1)
+
+
+@pytest.mark.parametrize("frame", ("NONE", "BODY", "GEOM", "SITE", "WORLD"))
+@pytest.mark.parametrize("flags", ("", "STATIC TENDON", "TRANSPARENT TENDON", "STATIC TRANSPARENT", "INERTIA"))
+def test_what_is_static_hidden_or_translucent_is_mujocos(frame, flags):
+    """Mocap bodies, but not what is fixed to them, count as moving; what is hidden has no frame. MuJoCo's
+    mjv_updateScene lists as many geoms, and geoms, sites and tendons as clear."""
+    m, theirs = tisim.Model.from_xml_string(STILL), mujoco.MjModel.from_xml_string(STILL)
+    d, data, scene = tisim.Data(m), mujoco.MjData(theirs), mujoco.MjvScene(theirs, 99)
+    mujoco.mj_forward(theirs, data)
+    tisim.forward(m, d)
+    for groups in GROUPS:
+        made, like = tisim.MjvOption(), mujoco.MjvOption()
+        for o in made, like:
+            o.frame, o.geomgroup, o.sitegroup = tisim.mjtFrame[f"mjFRAME_{frame}"], groups, groups
+            for flag in ("STATIC", "TRANSPARENT", "TENDON", "INERTIA"):
+                o.flags[tisim.mjtVisFlag[f"mjVIS_{flag}"]] = flag in flags
+        mujoco.mjv_updateScene(theirs, data, like, mujoco.MjvPerturb(), mujoco.MjvCamera(), 7, scene)
+        listed, look = scene.geoms[: scene.ngeom], Look.of(made, m)
+        clear = {(g.objid, g.objtype): g.rgba[3] for g in listed if g.category != mujoco.mjtCatBit.mjCAT_DECOR}
+        assert drawn.opacities(m, d, look) == pytest.approx(clear, rel=1e-6), groups
+        with tisim.Renderer(m, 8, 8) as renderer:
+            renderer.update_scene(d, scene_option=made)
+            assert renderer.scene.ngeom == scene.ngeom, groups
+
+
+def test_hulls_are_those_of_what_is_shown_and_collides():
+    """As MuJoCo has them: not of what contype and conaffinity let pass through all, is hidden or cannot be seen."""
+    gem = "<geom type='mesh' mesh='gem' {}/>"
+    kinds = "", "contype='0'", "contype='0' conaffinity='0'", "rgba='1 0 0 0'", "group='4'", "group='-1'"
+    bodies = "".join(f"<body {k}>{''.join(map(gem.format, kinds))}</body>" for k in ("", "mocap='true'"))
+    text = f"""<mujoco><asset><mesh name="gem" vertex="0 0 0 1 0 0 0 1 0 0 0 1"/></asset>
+      <worldbody>{bodies}</worldbody></mujoco>"""
+    m, theirs = tisim.Model.from_xml_string(text), mujoco.MjModel.from_xml_string(text)
+    d, data, scene = tisim.Data(m), mujoco.MjData(theirs), mujoco.MjvScene(theirs, 99)
+    mujoco.mj_forward(theirs, data)
+    tisim.forward(m, d)
+    for static, number in ((1, 6), (0, 3)):
+        made, like = option("CONVEXHULL"), mujoco.MjvOption()
+        like.flags[tisim.mjtVisFlag.mjVIS_CONVEXHULL] = 1
+        made.flags[tisim.mjtVisFlag.mjVIS_STATIC] = like.flags[tisim.mjtVisFlag.mjVIS_STATIC] = static
+        mujoco.mjv_updateScene(theirs, data, like, mujoco.MjvPerturb(), mujoco.MjvCamera(), 7, scene)
+        assert sum(g.dataid % 2 for g in scene.geoms[: scene.ngeom]) == number
+        assert len(drawn.overlays(m, d, Look.of(made, m))[0]) == 6 * number, "edges of a tetrahedron"
 
 
 @pytest.mark.parametrize("cone", ("pyramidal", "elliptic"))

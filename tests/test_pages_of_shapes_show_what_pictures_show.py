@@ -143,13 +143,27 @@ def compare(page):
     return len(shown)
 
 
+def show_sites(c):
+    c.opt.sitegroup[:] = 1
+
+
+def show_frames(c, frame):
+    """Frames of a kind; those of sites only where their groups are shown."""
+    c.opt.frame = frame
+    if frame == mjtFrame.mjFRAME_SITE:
+        show_sites(c)
+
+
 CHOICES = dict(
     {flag: (lambda c, flag=flag: c.flag(flag, True)) for flag, _ in FLAGS if flag not in ("TRANSPARENT", "ISLAND")},
     CONTACTSPLIT=lambda c: [c.flag(flag, True) for flag in ("CONTACTFORCE", "CONTACTSPLIT")],
-    sites=lambda c: c.opt.sitegroup.__setitem__(slice(None), 1),
+    sites=lambda c: show_sites(c),
+    clear_sites=lambda c: [show_sites(c), c.flag("TRANSPARENT", True)],
+    clear_tendons=lambda c: [c.flag(flag, True) for flag in ("TENDON", "TRANSPARENT")],
+    moving_sites=lambda c: [show_sites(c), c.flag("STATIC", False)],
     chains=lambda c: c.key("u"),
     selected=lambda c: c.choose(2, (0.5, 0, 0.2)),
-    **{f.name: (lambda c, f=f: setattr(c.opt, "frame", f)) for f in mjtFrame if 0 < f < mjtFrame.mjNFRAME},
+    **{f.name: (lambda c, f=f: show_frames(c, f)) for f in mjtFrame if 0 < f < mjtFrame.mjNFRAME},
 )
 
 
@@ -296,6 +310,40 @@ def test_what_moves_becomes_translucent_and_groups_are_hidden(page):
     press(page, "group 0", False)
     page.update()
     assert not len(page._shapes.geoms) and not page.batches and not page._floors
+
+
+def test_mocap_bodies_move_and_what_stands_still_is_hidden_with_static():
+    """Geoms as well as sites, as in MuJoCo's pictures."""
+    tisim.init(precision="f64")
+    m = tisim.Model.from_xml_string(
+        """<mujoco><visual><map alpha=".25"/></visual><worldbody><geom type="plane" size="1 1 .1"/><site/>
+        <body mocap="true"><geom size=".1"/><site/></body><body><geom size=".1" group="-1"/><site/></body>
+        <body><freejoint/><geom size=".1" rgba="1 0 0 .8"/><site/></body></worldbody></mujoco>"""
+    )
+    d = tisim.Data(m)
+    tisim.forward(m, d)
+    page = objects.Shapes(Controls(m, d, running=False), "127.0.0.1", 0)
+    page.server.get_clients = lambda: {0: None}
+    try:
+        for alpha in (1.0, 0.25):
+            page.controls.flag("TRANSPARENT", alpha < 1)
+            page.controls.flag("STATIC", True)
+            assert compare(page) == 4
+            assert opacities(page) == pytest.approx({1: alpha, 2: 1.0, 3: 0.8 * alpha}, abs=0.01) and page._floors
+            page.controls.flag("STATIC", False)
+            assert compare(page) == 2
+            assert opacities(page) == pytest.approx({1: alpha, 3: 0.8 * alpha}, abs=0.01) and not page._floors
+    finally:
+        page.close()
+
+
+def opacities(page):
+    """Of each geom but floors that a browser has been told of."""
+    out = {}
+    for b in page.batches:
+        clear = b.handle.batched_opacities
+        out |= zip(page._shapes.geoms[b.members].tolist(), np.ones(len(b.members)) if clear is None else clear)
+    return out
 
 
 def test_forces_that_are_not_known_are_told(page, monkeypatch):

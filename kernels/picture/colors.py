@@ -19,6 +19,7 @@ from ..sleep.awake import is_body_asleep
 from ..spatial import head, tail
 from ..types import *
 from .shapes import bits, real
+from .shown import opacity_of
 from .surface import GAMMA
 
 
@@ -169,10 +170,7 @@ def paint_records(m, d, piclit: ti.i32, picalpha: FP, picstatic: ti.i32):
             if piclit == 0:
                 for k in ti.static(range(3)):
                     rgba[k] = ti.cast(ti.pow(ti.cast(rgba[k], WIDE), ti.cast(GAMMA, WIDE)), FP)
-            if m.body_weldid[m.geom_bodyid[g]] != 0:
-                rgba[3] = rgba[3] * picalpha
-            elif picstatic == 0:
-                rgba[3] = 0.0
+            rgba[3] = opacity_of(m, d, m.geom_bodyid[g], rgba[3], picalpha, picstatic)
             d.pic_rgba[g] = rgba
 
 
@@ -197,8 +195,7 @@ def paint_instances(m, d, npicinstance: ti.i32, picalpha: FP):
         g = d.pic_member[k][0]
         if m.geom_type[g] != PLANE:
             rgba = d.pic_color[g]
-            if m.body_weldid[m.geom_bodyid[g]] != 0:
-                rgba[3] = rgba[3] * picalpha
+            rgba[3] = opacity_of(m, d, m.geom_bodyid[g], rgba[3], picalpha, 1)
             d.pic_drawn[d.pic_member[k][1] + 11] = word_of(rgba)
 
 

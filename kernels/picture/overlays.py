@@ -11,6 +11,7 @@ from ..constants import (
     EQ_WELD,
     HINGE,
     MESH,
+    NGROUP,
     OBJ_GEOM,
     OBJ_SITE,
     OBJ_TENDON,
@@ -25,10 +26,10 @@ from ..constraint.equality import ends_of
 from ..sleep.awake import is_body_gone
 from ..types import *
 from .rods import along, dress, put, put_arrow, put_axes, put_rod
+from .shown import in_group, may_move, opacity_of
 from .surface import GAMMA
 
 JOINT = 0.3  # half side of a free joint's box, radius of a ball joint's, by a joint's length
-LAST_GROUP = 5
 
 
 @ti.func
@@ -38,41 +39,46 @@ def upright():
 
 
 @func
-def in_group(m, d, groups, group):
-    """Whether a group is one of those shown; groups beyond the last are it."""
-    return groups >> ti.max(0, ti.min(group, LAST_GROUP)) & 1 == 1
-
-
-@func
 def frame_of(m, d, w, kind, i):
-    """Place and axes of body i + 1 (OBJ_XBODY), a geom or site; whether it is there."""
+    """Place and axes of body i + 1 (OBJ_XBODY), a geom or site; its body and group, of bodies 0; opacity."""
     x = vec3(0.0, 0.0, 0.0)
     R = upright()
-    b = 0
+    b, group, alpha = 0, 0, FP(1.0)
     if kind == OBJ_XBODY:
         b = i + 1
         x = narrow(d.xpos[w * m.nbody + b])
         R = d.xmat[w * m.nbody + b]
     elif kind == OBJ_GEOM:
-        b = m.geom_bodyid[i]
+        b, group, alpha = m.geom_bodyid[i], m.geom_group[i], m.geom_color[i][3]
         x = narrow(d.geom_xpos[w * m.ngeom + i])
         R = narrow(d.geom_xmat[w * m.ngeom + i])
     else:
-        b = m.site_bodyid[i]
+        b, group, alpha = m.site_bodyid[i], m.site_group[i], m.site_color[i][3]
         x = d.site_xpos[w * m.nsite + i]
         R = d.site_xmat[w * m.nsite + i]
-    return x, R, not is_body_gone(m, d, w, b)
+    return x, R, b, group, alpha
+
+
+@func
+def frames_of(m, kind):
+    """How many things of a kind there are."""
+    return ti.select(kind == OBJ_XBODY, m.nbody - 1, ti.select(kind == OBJ_GEOM, m.ngeom, m.nsite))
 
 
 @kernel
-def list_frames(m, d, picworld: ti.i32, picat: ti.i32, picink: ti.i32, nframe: ti.i32, picof: ti.i32, picwide: FP,
+def list_frames(m, d, picworld: ti.i32, picat: ti.i32, picink: ti.i32, groups: ti.i32, picof: ti.i32, picwide: FP,
                 piclong: FP):  # fmt: skip
-    """Three axes of each thing of a kind, all x before all y and z, in three colours; parallel over things."""
+    """Three axes of each thing of a kind and these groups that is seen, all x before all y and z, in three colours;
+    parallel over things. The bit of `groups` behind the last group shows what cannot move."""
+    n = frames_of(m, picof)
     ti.loop_config(serialize=SERIAL)
-    for i in range(nframe):
-        x, R, there = frame_of(m, d, picworld, picof, i)
+    for i in range(n):
+        x, R, b, group, alpha = frame_of(m, d, picworld, picof, i)
+        there = alpha > 0.0 and in_group(m, d, groups, group) and not is_body_gone(m, d, picworld, b)
+        if groups >> NGROUP & 1 == 0 and not may_move(m, d, b):
+            there = False
         size = vec2(picwide, piclong)
-        put_axes(m, d, picat + i, nframe, ti.select(there, CYLINDER, -1), x, R, size, picink)
+        put_axes(m, d, picat + i, n, ti.select(there, CYLINDER, -1), x, R, size, picink)
 
 
 @kernel
@@ -87,8 +93,9 @@ def list_centres(m, d, picworld: ti.i32, picat: ti.i32, picink: ti.i32, picwide:
 
 
 @kernel
-def list_inertia(m, d, picworld: ti.i32, picat: ti.i32, picink: ti.i32):
-    """A box of the same mass and inertia as each body that has some; parallel over bodies but the world."""
+def list_inertia(m, d, picworld: ti.i32, picat: ti.i32, picink: ti.i32, picstatic: ti.i32):
+    """A box of the same mass and inertia as each body that has some; parallel over bodies but the world. picstatic  0:
+    what cannot move has none."""
     ti.loop_config(serialize=SERIAL)
     for i in range(m.nbody - 1):
         b = i + 1
@@ -97,7 +104,7 @@ def list_inertia(m, d, picworld: ti.i32, picat: ti.i32, picink: ti.i32):
         total = inertia[0] + inertia[1] + inertia[2]
         kind = -1
         size = vec3(0.0, 0.0, 0.0)
-        if mass > 0.0 and not is_body_gone(m, d, picworld, b):
+        if mass > 0.0 and (picstatic == 1 or may_move(m, d, b)) and not is_body_gone(m, d, picworld, b):
             kind = BOX
             for k in ti.static(range(3)):
                 size[k] = 0.5 * ti.sqrt(6.0 * (ti.max(total - 2.0 * inertia[k], 0.0) / mass))
@@ -183,21 +190,24 @@ def shade_of(m, d, rgba, lit):
 
 
 @kernel
-def dress_sites(m, d, picat: ti.i32, piclit: ti.i32):
+def dress_sites(m, d, picat: ti.i32, piclit: ti.i32, picalpha: FP, picstatic: ti.i32):
     """Colours of the records of sites, from place picat on, which are listed then; parallel over sites."""
     ti.loop_config(serialize=SERIAL)
     for s in range(m.nsite):
-        dress(m, d, picat + s, shade_of(m, d, m.site_color[s], piclit))
+        rgba = shade_of(m, d, m.site_color[s], piclit)
+        rgba[3] = opacity_of(m, d, m.site_bodyid[s], rgba[3], picalpha, picstatic)
+        dress(m, d, picat + s, rgba)
 
 
 @kernel
-def list_tendons(m, d, picworld: ti.i32, picat: ti.i32, groups: ti.i32, piclit: ti.i32):
+def list_tendons(m, d, picworld: ti.i32, picat: ti.i32, groups: ti.i32, piclit: ti.i32, picalpha: FP):
     """Capsules between the points of each path of these groups: element e's piece, and that on a geom, are records
-    2 e and 2 e + 1; parallel over tendons."""
+    2 e and 2 e + 1; parallel over tendons. picalpha  opacity, times their own."""
     ti.loop_config(serialize=SERIAL)
     for t in range(m.ntendon):
         shown = in_group(m, d, groups, m.tendon_group[t])
         rgba = shade_of(m, d, m.tendon_color[t], piclit)
+        rgba[3] = rgba[3] * picalpha
         begun = False
         last = vec3(0.0, 0.0, 0.0)
         for e in range(m.tendon_adr[t], m.tendon_adr[t] + m.tendon_num[t]):

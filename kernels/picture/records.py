@@ -8,6 +8,7 @@ from ..sleep.awake import is_body_gone
 from ..types import *
 from .faces import ordered
 from .shapes import F, bits, per, real, row3
+from .shown import in_group
 
 BEYOND = 1e30
 SOLID = 0.999  # opacity from which a record throws a shadow
@@ -39,7 +40,7 @@ def list_geoms(m, d, picworld: ti.i32, groups: ti.i32):
         if t == SPHERE:
             size = vec3(size[0], size[0], size[0])
         d.pic_size[g] = size
-        d.pic_kind[g] = ti.select(groups >> m.geom_group[g] & 1 == 1, t, -1)
+        d.pic_kind[g] = ti.select(in_group(m, d, groups, m.geom_group[g]), t, -1)
         d.pic_data[g] = m.geom_dataid[g]
         d.pic_thing[g][0] = g
         d.pic_thing[g][1] = OBJ_GEOM
@@ -61,7 +62,7 @@ def list_sites(m, d, picworld: ti.i32, picat: ti.i32, groups: ti.i32):
         if m.site_type[s] == SPHERE:
             size = vec3(size[0], size[0], size[0])
         d.pic_size[j] = size
-        d.pic_kind[j] = ti.select(groups >> m.site_group[s] & 1 == 1, m.site_type[s], -1)
+        d.pic_kind[j] = ti.select(in_group(m, d, groups, m.site_group[s]), m.site_type[s], -1)
         d.pic_data[j] = -1
         d.pic_thing[j][0] = s
         d.pic_thing[j][1] = OBJ_SITE

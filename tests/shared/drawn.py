@@ -23,6 +23,17 @@ def overlays(m, d, look, world=0, more=None):
     return kind[there, 0], pos, mat.reshape(-1, 3, 3), size, rgba, thing
 
 
+def opacities(m, d, look):
+    """{(id, mjtObj): opacity} of the geoms, sites and tendons that a picture shows."""
+    scene = Scene(m)
+    scene.write(d, look)
+    kind, rgba, thing = (
+        memory.part(d.device(f"pic_{name}"), 0, WIDTHS[name] * scene.n).reshape(scene.n, -1)
+        for name in ("kind", "rgba", "thing")
+    )
+    return {tuple(thing[k].tolist()): float(rgba[k, 3]) for k in np.flatnonzero((kind[:, 0] >= 0) & (thing[:, 1] >= 0))}
+
+
 def of_window(m, d, opt, chains=False, **hand):
     """The same, but the last, of a window's MjvOption."""
     return overlays(m, d, decor.look_of(m, opt, chains=chains), more=decor.of(m, d, opt, **hand))[:5]

@@ -11,10 +11,10 @@ import numpy as np
 from tisim.data import given
 from tisim.device import launch, memory, runtime, session
 from tisim.errors import CapacityError, Error, ValuesError, brief
+from tisim.model.tables.ray import NGROUP
 from tisim.model.watched import floats
 from tisim.stages.rays import MAXVAL, ray_tree, ray_types
 
-NGROUP = 6  # mjNGROUP
 MINVAL = 1e-15  # mjMINVAL
 MAX_RAYS = 2**25  # loop counters are 32 bits wide and count up to 64 steps a ray (variant.Kernel.special)
 PARALLEL_RAYS = 256  # rays below which they are cast by one CPU thread

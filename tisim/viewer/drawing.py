@@ -29,6 +29,16 @@ def removed_geoms(m, d, world=0):
     return (tree >= 0) & (_asleep(m, d, world)[np.maximum(tree, 0)] == GONE)
 
 
+def in_groups(flags, group):
+    """(n,) bool: whether groups (n,) are among those shown, 6 flags; groups beyond the last are it, as MuJoCo's."""
+    return np.asarray(flags, bool)[np.clip(group, 0, len(flags) - 1)]
+
+
+def moving_bodies(m):
+    """(nbody,) bool: bodies that are not static in MuJoCo's pictures: joints move them, or they are mocap bodies."""
+    return (np.asarray(m.body_weldid) != 0) | (np.asarray(m.body_mocapid) >= 0)
+
+
 def checker_colors(m, geom):
     """Two colours (3,) of a plane: those of its material's chequer texture, or shades of its own colour."""
     own = geom_colors(m)[geom, :3]

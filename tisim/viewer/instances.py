@@ -4,7 +4,7 @@ import numpy as np
 
 from tisim.data import varied
 from tisim.mjcf.rotations import from_matrix
-from tisim.viewer.drawing import geom_colors, removed_geoms
+from tisim.viewer.drawing import geom_colors, in_groups, moving_bodies, removed_geoms
 from tisim.viewer.glb import shape_of
 
 
@@ -13,14 +13,17 @@ class Instances:
 
     geoms  (n,) their ids;  kind  (n,) which of `meshes` each has, a list of trimesh.Trimesh;  rgba  (n, 4);
     moves  (n,) whether its body can move.
-    group  groups up to this one are drawn;  groups  in its place 6 flags, which of them.
+    group  groups up to this one are drawn;  groups  in its place 6 flags, which of them;  static  False: only what can
+    move is.
     """
 
-    def __init__(self, m, group=2, groups=None):
+    def __init__(self, m, group=2, groups=None, static=True):
         groups = np.arange(6) <= group if groups is None else np.array(groups, bool)
         colors, keys, self.meshes, kind, geoms = geom_colors(m), {}, [], [], []
+        moves = moving_bodies(m)[np.asarray(m.geom_bodyid)]
+        shown = in_groups(groups, m.geom_group)
         for g in range(m.ngeom):
-            if not groups[m.geom_group[g]] or colors[g, 3] <= 0:
+            if not shown[g] or colors[g, 3] <= 0 or not (static or moves[g]):
                 continue
             key = (int(m.geom_type[g]), int(m.geom_dataid[g]), *np.asarray(m.geom_size[g]).tolist())
             if key not in keys:
@@ -30,9 +33,7 @@ class Instances:
             geoms.append(g)
         self.geoms, self.kind = np.array(geoms, np.int64), np.array(kind, np.int64)
         self.rgba = colors[self.geoms].reshape(-1, 4)
-        bodies = np.asarray(m.geom_bodyid)[self.geoms]
-        still = (np.asarray(m.body_weldid)[bodies] == 0) & (np.asarray(m.body_mocapid)[bodies] < 0)
-        self.moves = ~still
+        self.moves = moves[self.geoms]
         self._m = m
 
     def poses(self, d, world=0):

@@ -14,10 +14,11 @@ from tisim.device import launch, memory, runtime, session
 from tisim.enums import mjtFrame, mjtGeom, mjtJoint, mjtObj
 from tisim.errors import Error
 from tisim.mjcf.rotations import cross
-from tisim.model.tables.colors import GAMMA
+from tisim.model.tables.colors import GAMMA, geom_colors
+from tisim.model.tables.ray import NGROUP
 from tisim.viewer import lights, textures
 from tisim.viewer.camera import camera_pose
-from tisim.viewer.drawing import CONTACT_COLOR, mark_length
+from tisim.viewer.drawing import CONTACT_COLOR, mark_length, moving_bodies
 from tisim.viewer.few import AXES, BOX, NO_SHADOW, Few, along
 
 THIN = 0.03  # radius of a ray, by the model's mean size
@@ -65,13 +66,13 @@ class Overlays:
         if look.contacts:
             self._add(contacts.list_marks, 2 * n, n, CONTACT_COLOR, piclong=mark_length(m))
         if look.hulls and m.nmesh:
-            self._add(file.list_hulls, self._hulls(look.geomgroup), m.ngeom, EDGE, picwide=EDGE_WIDTH * size)
+            self._add(file.list_hulls, self._hulls(look), m.ngeom, EDGE, picwide=EDGE_WIDTH * size)
         if look.equalities and m.neq:
             self._add(file.list_equalities, 3 * m.neq, m.neq, rgba.constraint, picwide=scale.constraint * size)
         if look.chains:
             self._chains(contacts)
         if look.tendons and m.ntendon:
-            self._add(file.list_tendons, 2 * m.nwrap, m.ntendon, groups=_mask(look.tendongroup))
+            self._add(file.list_tendons, 2 * m.nwrap, m.ntendon, groups=_mask(look.tendongroup), picalpha=look.alpha)
         if look.contactpoints:
             wide, high = scale.contactwidth * size, scale.contactheight * size
             self._add(contacts.list_discs, n, n, rgba.contactpoint, picwide=wide, piclong=high)
@@ -79,12 +80,12 @@ class Overlays:
             self._forces(contacts, look.contactsplit)
         if look.rangefinders and (rays := m.scalar("nrange")):
             self._add(file.list_rays, rays, rays, rgba.rangefinder, picwide=THIN * size)
-        self._frames(file, contacts, look.frame)
+        self._frames(file, contacts, look)
         bodies = m.nbody - 1
         if look.com:
             self._add(file.list_centres, bodies, bodies, rgba.com, picwide=scale.com * size)
         if look.inertia:
-            self._add(file.list_inertia, bodies, bodies, rgba.inertia)
+            self._add(file.list_inertia, bodies, bodies, rgba.inertia, picstatic=int(look.static))
         if look.joints and m.njnt:
             heads = m.njnt if (np.asarray(m.jnt_type) == mjtJoint.mjJNT_SLIDE).any() else 0
             self._add(file.list_joints, m.njnt + heads, m.njnt, rgba.joint, groups=_mask(look.jointgroup), nhead=heads,
@@ -132,13 +133,17 @@ class Overlays:
         thick = THICK * np.median(radius[radius > 0]) if (radius > 0).any() else 0.0
         self._add(contacts.list_chains, 2 * n, n, ROD, picwide=thick)
 
-    def _frames(self, file, contacts, frame):
-        m = self.m
+    def _frames(self, file, contacts, look):
+        m, frame = self.m, look.frame
         long, wide = (float(s) * m.stat.meansize for s in (m.vis.scale.framelength, m.vis.scale.framewidth))
         if frame in FRAMES:
             kind = FRAMES[frame]
             n = {mjtObj.mjOBJ_XBODY: m.nbody - 1, mjtObj.mjOBJ_GEOM: m.ngeom, mjtObj.mjOBJ_SITE: m.nsite}[kind]
-            self._add(file.list_frames, 3 * n, n, *AXES, picof=int(kind), nframe=n, piclong=long, picwide=0.5 * wide)
+            groups = {mjtObj.mjOBJ_GEOM: look.geomgroup, mjtObj.mjOBJ_SITE: look.sitegroup}.get(kind, 1)
+            groups |= int(look.static) << NGROUP
+            self._add(
+                file.list_frames, 3 * n, n, *AXES, picof=int(kind), piclong=long, picwide=0.5 * wide, groups=groups
+            )
         elif frame == mjtFrame.mjFRAME_CONTACT:
             n = self.ncontact
             self._add(contacts.list_contact_frames, 3 * n, n, *AXES, piclong=long, picwide=0.5 * wide)
@@ -164,16 +169,16 @@ class Overlays:
                 long = m.vis.scale.light * size
                 self.few.rods(at - 0.5 * long * direction, at + 0.5 * long * direction, 0.5 * long, m.vis.rgba.light)
 
-    def _hulls(self, groups):
-        """Uploads the edges of the convex hulls of the meshes of these groups, which are what collides, if that has
-        not been done; their number in all geoms."""
+    def _hulls(self, look):
+        """Uploads the edges of the convex hulls of the meshes that are shown and collide, if that has not been done;
+        their number in all geoms."""
         m, d = self.m, self.d
-        key = m.edits, groups, session.generation
+        key = m.edits, look.geomgroup, look.static, session.generation
         if _uploaded.get(d, (None,))[0] != key:
             found = [np.concatenate(hull_edges(m, k), axis=1) for k in range(m.nmesh)]
             first = np.append(0, np.cumsum([len(e) for e in found]))
             kind, mesh = np.asarray(m.geom_type), np.maximum(np.asarray(m.geom_dataid), 0)
-            shown = (kind == mjtGeom.mjGEOM_MESH) & (groups >> np.asarray(m.geom_group) & 1 == 1)
+            shown = (kind == mjtGeom.mjGEOM_MESH) & _with_hull(m, look)
             number = np.where(shown, np.diff(first)[np.minimum(mesh, m.nmesh - 1)], 0)
             begin = np.where(shown, np.cumsum(number) - number, -1)
             for name, values, kind in (("hull", first, np.int32), ("edged", begin, np.int32),
@@ -186,8 +191,9 @@ class Overlays:
     def clear(self):
         """Whether one of them may be seen through."""
         rgba = [ink[3] for ink in self._inks]
-        if any(kernel.__name__ == "list_tendons" for kernel, *_ in self._lists):
-            rgba += self.m.derived("tendon_color")[:, 3].tolist()
+        for kernel, _, _, scalars in self._lists:
+            if kernel.__name__ == "list_tendons":
+                rgba += (scalars["picalpha"] * self.m.derived("tendon_color")[:, 3]).tolist()
         return bool((np.array(rgba) < NO_SHADOW).any())
 
     def list(self, at, lit):
@@ -209,6 +215,13 @@ def upload_inks(d, inks, lit):
 def room(d, name, length):
     """An array of the Data with at least this many rows."""
     return d.scratch(name, max(1, length))
+
+
+def _with_hull(m, look):
+    """(ngeom,) bool: geoms that are shown and collide."""
+    collides = (np.asarray(m.geom_contype) != 0) | (np.asarray(m.geom_conaffinity) != 0)
+    there = (geom_colors(m)[:, 3] > 0) & (look.geomgroup >> np.clip(m.geom_group, 0, NGROUP - 1) & 1 == 1)
+    return collides & there & (look.static | moving_bodies(m)[np.asarray(m.geom_bodyid)])
 
 
 def _mask(flags):

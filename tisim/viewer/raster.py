@@ -20,7 +20,7 @@ from tisim.data.pictures import WORDS as RECORD
 from tisim.device import cache, launch, memory, runtime, session
 from tisim.viewer import adorned, shadows, shapes
 from tisim.viewer.caster import FADE, PARALLEL, SKY_LIGHT, SUN_LIGHT
-from tisim.viewer.drawing import checker_colors, geom_colors
+from tisim.viewer.drawing import checker_colors, geom_colors, moving_bodies
 from tisim.viewer.far import sun_of
 from tisim.viewer.measures import changes, color
 from tisim.viewer.scene import Look, Scene
@@ -155,7 +155,7 @@ class Raster:
         self.m, self.alpha, self._scene = m, float(alpha), Scene(m)
         self._more, self._decor = ([], []), {}
         self.colors = geom_colors(m)
-        moving = np.asarray(m.body_weldid)[np.asarray(m.geom_bodyid)] != 0
+        moving = moving_bodies(m)[np.asarray(m.geom_bodyid)]
         self.colors[moving, 3] *= alpha
         shown = (np.asarray(m.geom_group) < 3) if shown is None else np.array(shown, bool)
         shown &= self.colors[:, 3] > 0

@@ -15,7 +15,7 @@ from tisim.enums import mjtFrame, mjtLabel, mjtVisFlag
 from tisim.errors import Error, UnsupportedError
 from tisim.model.tables.colors import GAMMA, geom_colors, site_colors
 from tisim.viewer import overlays, textures
-from tisim.viewer.drawing import checker_colors
+from tisim.viewer.drawing import checker_colors, moving_bodies
 from tisim.viewer.measures import changes, check_color, color
 from tisim.viewer.mjv import MjvOption
 
@@ -33,7 +33,7 @@ class Look:
                the greatest; "group": all but floors by the geom's group. What sleeps is darker in the others.
     chains     draws rods from the centres of bodies to their contacts, the thicker the more they press.
     contacts   marks contacts with a bead and a stick along the normal.  sites  draws sites.
-    alpha      opacity of what moves, times its own.
+    alpha      opacity of what moves and of tendons, times their own.
     geomgroup, sitegroup  6 flags: which groups are drawn.
     tendons    draws tendons;  textures  shows textures;  hulls  draws edges of the convex hulls of meshes.
     `Look.of(option, m)` makes one of a MjvOption.
@@ -211,7 +211,8 @@ class Scene:
         self._room(d, self.n)
         self._list(d, shown, more, first, True, sites)
         if sites:
-            scalars = dict(picworld=world, picat=at, groups=look.sitegroup, piclit=1)
+            scalars = dict(picworld=world, picat=at, groups=look.sitegroup, piclit=1, picalpha=look.alpha,
+                           picstatic=int(look.static))  # fmt: skip
             kernels = [runtime.kernels("picture.overlays").dress_sites, runtime.kernels("picture.records").list_sites]
             launch.run(m, d, kernels, parallel=session.arch != "cpu" or sites >= PARALLEL, **scalars)
         return first
@@ -267,12 +268,11 @@ class Scene:
         """Uploads what follows from the model: geoms are in their own colours."""
         m, n = self.m, self.m.ngeom + self.m.nsite
         rgba, second = np.zeros((max(1, n), 4)), np.zeros((max(1, n), 3))
-        rgba[: m.ngeom] = geom_colors(m)
-        moving = np.asarray(m.body_weldid)[np.asarray(m.geom_bodyid)] != 0
-        rgba[: m.ngeom][moving, 3] *= look.alpha
+        rgba[: m.ngeom], rgba[m.ngeom : n] = geom_colors(m), site_colors(m)
+        moving = moving_bodies(m)[np.append(m.geom_bodyid, m.site_bodyid)]
+        rgba[:n][moving, 3] *= look.alpha
         if not look.static:
-            rgba[: m.ngeom][~moving, 3] = 0.0
-        rgba[m.ngeom : n] = site_colors(m)
+            rgba[:n][~moving, 3] = 0.0
         planes = np.flatnonzero(np.asarray(m.geom_type) == PLANE)
         tex = self._dress(d, world, look, planes, real)
         for g in planes:

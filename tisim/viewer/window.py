@@ -8,6 +8,7 @@ from tisim.device import runtime
 from tisim.errors import Error, brief
 from tisim.viewer import ggui, keys, panels, shots, vulkan
 from tisim.viewer.controls import Controls
+from tisim.viewer.drawing import in_groups, moving_bodies
 from tisim.viewer.gauges import Gauges
 from tisim.viewer.measures import check_color
 from tisim.viewer.playing import bring_up
@@ -177,9 +178,9 @@ class Show:
         alpha, static = float(m.vis.map.alpha) if c.has("TRANSPARENT") else 1.0, c.has("STATIC")
         key = (id(m), m.edits, np.asarray(c.opt.geomgroup, bool).tobytes(), static, alpha)
         if key != self._drawn:
-            shown = np.asarray(c.opt.geomgroup, bool)[np.asarray(m.geom_group)]
+            shown = in_groups(c.opt.geomgroup, m.geom_group)
             if not static:
-                shown = shown & (np.asarray(m.body_weldid)[np.asarray(m.geom_bodyid)] != 0)
+                shown = shown & moving_bodies(m)[np.asarray(m.geom_bodyid)]
             self._raster, self._look, self._drawn = Raster(m, shown, alpha), self._look_of(alpha), key
         r = self._raster
         r.paint_state(c.d, c.world, c.colors)

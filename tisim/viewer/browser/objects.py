@@ -189,7 +189,7 @@ class Shapes:
 
     def _show_model(self):
         c = self.controls
-        self._shown, self._shapes = self._key(), Instances(c.m, groups=c.opt.geomgroup)
+        self._shown, self._shapes = self._key(), Instances(c.m, groups=c.opt.geomgroup, static=c.has("STATIC"))
         self._alpha = self._opacity()
         s, parts, floors = self._shapes, [], np.zeros(0, int)
         for kind in range(len(s.meshes)):
@@ -221,15 +221,14 @@ class Shapes:
         self._controls()
 
     def _key(self):
-        return id(self.controls.m), self.controls.m.edits, self.controls.opt.geomgroup.tobytes()
+        c = self.controls
+        return id(c.m), c.m.edits, c.opt.geomgroup.tobytes(), c.has("STATIC")
 
     def _opacity(self):
         """(n,) what the opacity of each geom's colour is to be taken times: where Controls ask for it, what moves is
         translucent."""
-        m, s = self.controls.m, self._shapes
         self._translucent = self.controls.has("TRANSPARENT")
-        moving = np.asarray(m.body_weldid)[np.asarray(m.geom_bodyid)[s.geoms]] != 0
-        return np.where(moving & self._translucent, m.vis.map.alpha, 1.0).astype(np.float32)
+        return np.where(self._shapes.moves & self._translucent, self.controls.m.vis.map.alpha, 1.0).astype(np.float32)
 
     def _show_floor(self, geom, pose, rgba):
         size = np.asarray(self.controls.m.geom_size[geom], float)
