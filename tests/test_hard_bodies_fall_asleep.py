@@ -195,6 +195,29 @@ def test_lists_that_grow_keep_what_sleepers_have():
     assert grown and len(set(ends)) == 1 and not sleepers(d)[0, :4].any()
 
 
+def test_sleepers_contacts_are_in_no_list_of_a_step():
+    """They wait apart while a ball rolls beside twenty towers, and are with those of the last step for who wakes, for
+    copies, and where the flag is taken off."""
+    m = model("".join(tower(5, 2 * k) for k in range(20)) + '<body pos="0 -3 .1"><freejoint/><geom size=".1"/></body>')
+    d = tisim.Data(m)
+    tisim.step(m, d, 200)
+    d.qvel[-6:] = 1, 0, 0, 0, 10, 0
+    tisim.step(m, d, 3)
+    assert sleepers(d)[0, :-1].all() and not sleepers(d)[0, -1] and d.ncon == 1
+    assert d.count("nlcp") == 1 and d.count("nlcpslept") >= 20 * 5 * 4
+    held = impulses.kept(d)
+    assert len(held["lcp_geom"]) == d.count("nlcpslept") + 1 and (np.diff(held["lcp_geom"][:, 0]) >= 0).all()
+    slept = d.count("nlcpslept")
+    tisim.wake(m, d, 1)
+    tisim.step(m, d)
+    assert 20 <= slept - d.count("nlcpslept") == d.count("nlcp") - 1 == d.ncon - 1
+    m.opt.enableflags = 0
+    before = np.array(d.qpos)
+    tisim.step(m, d)
+    assert d.count("nlcpslept") == 0 and d.count("nlcp") == d.ncon > 400
+    assert (before - d.qpos)[2::7].max() < 5e-6, "they go on from what they fell asleep with"
+
+
 THREADS = """
 import tisim
 from tisim.data.digest import state_hash

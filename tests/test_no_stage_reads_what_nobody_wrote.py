@@ -16,13 +16,13 @@ FLOW = ROOT / "tests" / "testdata" / "flow.txt"
 
 # what is read before anybody has written it: zero since it was made: trees of rays where these are few, who fell asleep
 # where nobody did; what the second dynamics alone looks at, or does not where it goes in ODE's order
-ZERO = {"ray_leaf", "ray_node", "tree_slept", "lcp_qpos", "lcp_qvel", "lcp_rest", "lcp_place"}
+ZERO = {"ray_leaf", "ray_node", "tree_slept", "lcp_qpos", "lcp_qvel", "lcp_rest"}
 # what along_curve writes, on roads that have no pile to lay out: there the kernels are made without what reads it
 ZERO |= {"con_seat", "seat_conadr", "seat_of_con", "seat_of_tree", "tree_seat"}
 # what a search for pairs leaves for the steps in which its pairs serve; there is one in the first step
 LAST_STEP = {"group_mat", "group_pos", "item_ball", "item_fathi", "item_fatlo", "plane_normal", "plane_pos",
              "sweep_skin"}  # fmt: skip
-LAST_STEP |= {"lcp_geom", "lcp_impulse", "lcp_pos", "lcp_warm", "nlcp"}  # of the second dynamics
+LAST_STEP |= {"lcp_warm"}  # of the second dynamics
 LAST_STEP |= {"lcp_qpos", "lcp_qvel", "parts"}  # of its trees; of its workers, how long they waited
 LAST_STEP |= {"rk_act"}  # activations that wait until a step in which trees fell asleep is over
 LAST_STEP |= {"pic_through"}  # of the layer before
@@ -52,7 +52,8 @@ ITSELF = {
     "isl_step", "isl_rz0", "isl_pass",  # the same
     "pic_pose", "pic_hue",  # by the update of a page before
     "pic_drawn",  # by the window's picture before
-    "lcp_geom", "lcp_pos", "lcp_impulse", "nlcp",  # of the last step's contacts
+    "lcp_geom", "nlcp",  # of the last step's contacts
+    "lcp_slept_geom", "lcp_slept_pos", "lcp_slept_impulse", "nlcpslept",  # of sleepers, as long as nobody wakes
 }  # fmt: skip
 
 OF_USERS = {"user_actuators", "user_filter"}  # kernels that are made with a user's functions

@@ -8,11 +8,9 @@ them together (visits.py); those of the last slots, if they are fewer, alike; on
 
 from ..rotation import at3
 from ..smooth.gravity import gravity_of
-from ..team import share
 from ..types import FP, GPU, func, ti, vec3
 from .bodies import TWIST_SIZE
 from .lists import LANES
-from .matches import HEAD_SLEEPERS
 
 SIZE, SIDE, ROW, PAIR_SIZE = 48, 9, 3, 2
 NORMAL, ANGULAR1, ANGULAR2 = 0, 9, 18  # three rows each
@@ -66,12 +64,9 @@ def keep_contact(m, d, s, k):
     p = rec3(d, o, step, IMPULSE)
     f = p[0] * d.contact_frame[k, 0]
     f += p[1] * d.contact_frame[k, 1] + p[2] * d.contact_frame[k, 2]
-    at = k
-    if ti.static(m.has.sleep):
-        at = d.lcp_place[k]
-    d.lcp_impulse[at] = share_carried(m, d, k, p[0], d.lcp_rec[o + step * INVERSE]) * f
-    d.lcp_pos[at] = d.contact_pos[k]
-    d.lcp_geom[at] = ti.Vector([d.contact_worldid[k] * m.ngeom + d.contact_geom[k][0], d.contact_geom[k][1]])
+    d.lcp_impulse[k] = share_carried(m, d, k, p[0], d.lcp_rec[o + step * INVERSE]) * f
+    d.lcp_pos[k] = d.contact_pos[k]
+    d.lcp_geom[k] = ti.Vector([d.contact_worldid[k] * m.ngeom + d.contact_geom[k][0], d.contact_geom[k][1]])
     force = f * (d.lcp_substeps / m.opt.timestep)
     for c in ti.static(range(3)):
         d.con_force[k][c] = force[c]
@@ -92,15 +87,3 @@ def share_carried(m, d, k, impulse, inverse):
         resting = WEIGHTS * d.lcp_loads * gravity_of(m, d.contact_worldid[k]).norm() * inverse
         part = ti.max(LEAST_CARRIED, ti.min(FP(1.0), ti.max(GROWTH * began, resting) / impulse))
     return part
-
-
-@func
-def keep_sleepers(m, d, me, size):
-    """Contacts of sleepers at their places in the list for the next step: a worker's part."""
-    if ti.static(m.has.sleep):
-        first, behind = share(d.lcp_head[HEAD_SLEEPERS], me, size)
-        for i in range(first, behind):
-            at = d.lcp_slept_place[i]
-            d.lcp_impulse[at] = d.lcp_slept_impulse[i]
-            d.lcp_pos[at] = d.lcp_slept_pos[i]
-            d.lcp_geom[at] = d.lcp_slept_geom[i]

@@ -39,7 +39,7 @@ def work(m, d, hand):
 @func
 def begin_with_lists(m, d, me, size):
     """The same in the launch that goes on from them, where the host has nothing to decide in between."""
-    if ti.static(not (m.has.sleep or m.has.direct)):
+    if ti.static(not m.has.direct):
         make_lists(m, d, me, size)
         meet(m, d, me, size)
         forget_waits(m, d, me)

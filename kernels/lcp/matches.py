@@ -1,12 +1,10 @@
 """What the last step says of the contacts of this one: impulses to begin with, and where those that rock go on to."""
 
-from ..sleep.awake import is_tree_asleep
 from ..team import share
 from ..types import FP, SERIAL, func, kernel, ti, vec3
 from .manifolds import contacts_of
 from .rocking import may_rock, middle_of, swing_of
 
-HEAD_SLEEPERS = 61  # place in lcp_head: the number of old contacts of sleepers
 MOST = 62  # old contacts of a pair that can be told apart
 FAR = 1e30  # [m2]
 
@@ -17,35 +15,19 @@ def match_contacts(m, d, n, me, size):
     pair, so one merge finds the pairs; in a pair, one contact goes with one, else each with the nearest that is left
     within the reach."""
     first, behind = beside_colors(n, me, size)
-    if ti.static(m.has.sleep):  # each place depends on how many sleepers come before
-        first, behind = 0, ti.select(me == size - 1, n, 0)
     old = 0
     if first < behind:
         old = first_old(m, d, contacts_of(m, d, first, n)[0])
-    if ti.static(m.has.sleep):
-        old = 0
-        if me == size - 1:
-            d.lcp_head[HEAD_SLEEPERS] = 0
     for i in range(first, behind):
         c, end = contacts_of(m, d, i, n)
         i1, g2 = pair_of(m, d, c)
         while old < d.nlcp and is_before(m, d, old, i1, g2):
-            pass_over(m, d, old, c)
             old += 1
         after = old
         while after < d.nlcp and d.lcp_geom[after][0] == i1 and d.lcp_geom[after][1] == g2:
             after += 1
         match_pair(m, d, c, end, old, after)
-        if ti.static(m.has.sleep):
-            for e in range(c, end):
-                d.lcp_place[e] = e + d.lcp_head[HEAD_SLEEPERS]
         old = after
-    if ti.static(m.has.sleep):
-        if me == size - 1:
-            while old < d.nlcp:
-                pass_over(m, d, old, d.ncon)
-                old += 1
-            d.nlcpwant = d.ncon + d.lcp_head[HEAD_SLEEPERS]
 
 
 @ti.func
@@ -76,27 +58,6 @@ def first_old(m, d, c):
         else:
             high = middle
     return low
-
-
-@func
-def pass_over(m, d, old, c):
-    """An old contact whose pair is not among the contacts of this step, of which c come before it: of sleepers it is
-    kept for the step in which they wake."""
-    if ti.static(m.has.sleep):
-        pair = d.lcp_geom[old]
-        w = pair[0] // m.ngeom
-        s, t = m.geom_treeid[pair[0] - w * m.ngeom], m.geom_treeid[pair[1]]
-        sleeps = d.lcp_warm[w] == 1
-        for tree in ti.static((s, t)):
-            if tree >= 0:
-                sleeps = sleeps and is_tree_asleep(m, d, w * m.ntree + tree)
-        if sleeps:
-            n = d.lcp_head[HEAD_SLEEPERS]
-            d.lcp_slept_place[n] = c + n
-            d.lcp_slept_geom[n] = pair
-            d.lcp_slept_pos[n] = d.lcp_pos[old]
-            d.lcp_slept_impulse[n] = d.lcp_impulse[old]
-            d.lcp_head[HEAD_SLEEPERS] = n + 1
 
 
 @func
@@ -147,12 +108,9 @@ def note_strangers(m, d):
         d.lcp_stranger[0] = 0
     ti.loop_config(serialize=SERIAL)
     for c in range(n):
-        at = c
-        if ti.static(m.has.sleep):
-            at = d.lcp_place[c]
-        strange = at < 0 or at >= known
+        strange = c >= known
         if not strange:
-            away = d.lcp_pos[at] - d.contact_pos[c]
+            away = d.lcp_pos[c] - d.contact_pos[c]
             strange = not (away.dot(away) == 0.0)
         if strange:
             ti.atomic_max(d.lcp_stranger[0], 1)

@@ -5,7 +5,7 @@ from ..sleep.awake import body_at, body_count
 from ..team import WHOLE, before, crew, join, learn_parts, meet, own_part
 from ..types import ABREAST, FP, HAND, SERIAL, called, func, kernel, ti
 from .bodies import begin_body, next_substep
-from .contacts import PAIR_SIZE, keep_contact, keep_sleepers
+from .contacts import PAIR_SIZE, keep_contact
 from .direct import solve_islands
 from .lists import COLORS, HEAD_FIRST, HEAD_SINGLES, HEAD_SIZES, LANES, MOST_ABREAST, begin_with_lists
 from .poses import end_bodies
@@ -68,7 +68,6 @@ def advance(m, d, me, size):
         meet(m, d, me, size)
     for c in range(mine, end):
         keep_contact(m, d, d.lcp_slot[c], c)
-    keep_sleepers(m, d, me, size)
     end_bodies(m, d, first, behind, me)
     note_step(m, d, ncon, me, size)
 
@@ -104,8 +103,6 @@ def note_step(m, d, n, me, size):
             d.world_time[w] = d.world_time[w] + m.opt.timestep
             d.lcp_warm[w] = 1
         d.nlcp = d.ncon
-        if ti.static(m.has.sleep):
-            d.nlcp = d.nlcpwant
 
 
 @func

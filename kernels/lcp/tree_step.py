@@ -17,7 +17,6 @@ from .contacts import (
     SIDE,
     SOFT,
     keep_contact,
-    keep_sleepers,
     record_of,
 )
 from .elimination import fulfil_tree
@@ -90,7 +89,6 @@ def advance_trees(m, d, me, size):
             next_of_tree(m, d, tree_at(m, d, k), sub == d.lcp_substeps)
     for c in range(mine, end):
         keep_contact(m, d, d.lcp_slot[c], c)
-    keep_sleepers(m, d, me, size)
     end_trees(m, d, first, behind, me, size)
     note_step(m, d, ncon + AS_CONTACTS * d.nworld * m.nbody, me, size)
 

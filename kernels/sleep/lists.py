@@ -71,6 +71,7 @@ def list_awake(m, d):
     for _ in range(stale):
         d.nstale = 0
         d.nlivestale = 1
+        d.nlcpstale = 1
         list_trees(m, d)
     ti.loop_config(serialize=True)
     for _ in range(stale):

@@ -9,6 +9,7 @@ from tisim.device import memory, session
 from .arrays import DATA
 
 LISTS = ("lcp_geom", "lcp_pos", "lcp_impulse")
+SLEPT = {name: name.replace("lcp", "lcp_slept") for name in LISTS}  # where those of sleepers wait
 NAMES = (*LISTS, "lcp_warm")
 BODIES = ("lcp_pose", "lcp_twist", "lcp_qpos", "lcp_qvel")  # where bodies have joints
 LOOPS = ("lcp_eq_impulse",)  # where there are connects or welds
@@ -19,10 +20,15 @@ HELD, LAST = "impulses", "hard"
 
 
 def kept(d):
-    """{name: array} of a Data, the lists by contact; empty where it was never stepped by that dynamics."""
+    """{name: array} of a Data, the lists by contact, of sleepers, too, sorted by pair; empty where it was never stepped
+    by that dynamics."""
     if "lcp_warm" not in d._device:
         return {}
     lists = {name: d.host(name)[: d.count("nlcp")] for name in LISTS}
+    if n := d.count("nlcpslept"):
+        lists = {name: np.concatenate([a, d.host(SLEPT[name])[:n]]) for name, a in lists.items()}
+        order = np.lexsort(lists["lcp_geom"].T[::-1])
+        lists = {name: a[order] for name, a in lists.items()}
     bodies = {name: d.host(name).reshape(d.nworld, -1) for name in WORLDS if name in d._device}
     return lists | dict(lcp_warm=d.host("lcp_warm")[:, 0]) | bodies
 
@@ -58,13 +64,20 @@ def give(d, arrays):
         given = np.asarray(arrays[name]).reshape(-1)
         values[: given.size] = given
         memory.upload(a, values.astype(np.int32 if values.dtype.kind == "i" else session.numpy_float()))
-    d.set_counts(nlcp=n)
+    d.set_counts(nlcp=n, nlcpslept=0, nlcpstale=1)
+
+
+def unite(d):
+    """Contacts of sleepers are among those of the last step again."""
+    if "lcp_warm" in d._device and d.count("nlcpslept"):
+        give(d, kept(d))
 
 
 def clear(d, worlds=None):
     """The next step begins without, in worlds of these indices; None: in all."""
     if "lcp_warm" not in d._device:
         return
+    d.set_counts(nlcpstale=1)
     a = d.device("lcp_warm")
     values = memory.download(a)
     values.reshape(d.nworld, -1)[slice(None) if worlds is None else worlds] = 0
@@ -75,6 +88,7 @@ def forget(m, d, trees):
     """The next step begins without those of these trees, a mask (nworld, ntree)."""
     if "lcp_warm" not in d._device:
         return
+    unite(d)
     trees = np.append(trees, np.zeros((d.nworld, 1), bool), axis=1)  # tree -1: what does not move
     geoms = d.host("lcp_geom")[: d.count("nlcp")]
     of_geom = np.asarray(m.body_treeid)[np.asarray(m.geom_bodyid)]

@@ -6,7 +6,7 @@ All is as last computed (forward, step).
 
 import numpy as np
 
-from tisim.data import asleep, on_demand
+from tisim.data import on_demand
 from tisim.data.state import ragged_as_objects
 from tisim.enums import mjtCone, mjtObj
 from tisim.errors import Error, IdError, brief
@@ -70,9 +70,8 @@ def contact_force(m, d, contact):
         raise IdError(f"contact={brief(contact)}: expected a place in the list of {n} contacts, or a sequence of them")
     place = np.atleast_1d(place).astype(np.int64) % max(n, 1)
     if on_demand.hard(d):
-        at = d.host("lcp_place")[:n] if asleep.enabled(m) else np.arange(n)
         known = d.host("lcp_pos")[: d.count("nlcp")]
-        if n > len(known) or at.max(initial=-1) >= len(known) or (known[at] != d.host("contact_pos")[:n]).any():
+        if n > len(known) or (known[:n] != d.host("contact_pos")[:n]).any():
             raise Error(on_demand.OTHER_POSE)
         out = np.zeros((len(place), 6))
         frame = d.host("contact_frame")[place].reshape(-1, 3, 3).astype(float)

@@ -30,7 +30,7 @@ def check(m):
 
 def lists_apart(m):
     """Whether lists are made in a launch of their own, behind which the host decides something."""
-    return asleep.enabled(m) or m.lcp.direct > 0
+    return m.lcp.direct > 0
 
 
 def kernels_of(m):
@@ -51,14 +51,25 @@ def all_kernels(m):
         return lcp_queue.kernels_of(m)
     found = runtime.kernels("lcp.islands")
     islands = [found.lcp_islands] * (asleep.enabled(m) or m.lcp.direct > 0)
+    islands += [runtime.kernels("lcp.sleepers").part_sleepers] * asleep.enabled(m)
     return [*kernels_of(m), *islands, *[found.island_contacts] * (m.lcp.direct > 0)]
 
 
 def fall_asleep(m, d):
     """Islands that are ready sleep, before anything is advanced."""
     if asleep.enabled(m):
+        part_sleepers(m, d)
         islands(m, d)
         sleep.fall_asleep(m, d)
+
+
+def part_sleepers(m, d):
+    """Impulses of sleepers wait apart, those of who woke are again among the last step's."""
+    parts = [runtime.kernels("lcp.sleepers").part_sleepers]
+    launch.run(m, d, parts, False)
+    if d.exceeds(nlcpwant=d.room("nlcpmax")):
+        lengthen(d, "nlcpwant")
+        launch.run(m, d, parts, False)
 
 
 def settle(m, d):
@@ -101,10 +112,7 @@ def advance(m, d):
     if lists_apart(m):
         lists, step, *activations = kernels_of(m)
         launch.run(m, d, [lists], many, **common)
-        if asleep.enabled(m) and d.exceeds(nlcpwant=d.room("nlcpmax")):
-            lengthen(d, "nlcpwant")
-            launch.run(m, d, [lists], many, **common)
-        elif d.exceeds(ncon=d.room("nlcpmax")):  # what it held has been matched
+        if d.exceeds(ncon=d.room("nlcpmax")):  # what it held has been matched
             d.grow("nlcpmax", d.count("ncon"))
     else:
         step, *activations = kernels_of(m)

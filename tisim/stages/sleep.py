@@ -6,7 +6,7 @@ anew where a tree woke or fell asleep; all other stages go by them.
 
 import numpy as np
 
-from tisim.data import asleep, given
+from tisim.data import asleep, given, impulses
 from tisim.device import launch, memory, runtime
 from tisim.enums import mjtDisableBit, mjtEnableBit, mjtIntegrator, mjtSensor, mjtSleepPolicy
 from tisim.errors import Error
@@ -25,6 +25,7 @@ def wake_written(m, d):
         if d._info.pop("sleeping", None) is not None:
             d.program.spoil()
             d.fill("tree_asleep", asleep.AWAKE)
+            impulses.unite(d)
         return
     conditions = m.edits, asleep.enabled(m), m.comes_and_goes
     if d._info.get("sleeping") != conditions:  # the flag was off, or arrays of the model were written
@@ -33,6 +34,7 @@ def wake_written(m, d):
             trees, whole, _ = _asleep(m, d)
             trees[trees != asleep.GONE] = asleep.AWAKE
             memory.upload(d.device("tree_asleep"), whole)
+            impulses.unite(d)
         d._info["sleeping"] = conditions
         asleep.edited(d)
     if d.exceeds(rarely=True, nwritten=0):

@@ -17,7 +17,8 @@ COUNTS = dict(ncpair=0, nslot=1, ncon=2, nrow=3, nefc=4, nisland=5, nJ=6, ndense
               nmid=19, nout=20, nY=21, npart=22, nislandtree=23, nislandcon=24, nislandrow=25, groupsize=26, nbad=27,
               nstale=40, nwritten=41, nwhole=42, nallbox=43, nlivestale=44, nwoken=45, nlive=46, ntawake=47, nbawake=48,
               noawake=49, nvawake=50, nqawake=51, nlawake=52, nfawake=53, nboxawake=54, nslept=55,
-              nacted=56, nchanged=57, nlcp=58, nlcpwant=59)  # fmt: skip
+              nacted=56, nchanged=57, nlcp=58, nlcpwant=59,
+              nlcpslept=60, nlcpstale=61)  # fmt: skip
 
 ROLES = "state", "input", "computed", "scratch", "stage"
 
