@@ -130,6 +130,19 @@ def test_case(case):
         assert (both.data[0].tree_asleep >= 0).sum() == asleep
 
 
+@pytest.mark.parametrize("flag", ["CONTACT", "CONSTRAINT"])
+def test_contacts_may_end_and_begin_while_some_sleep(flag):
+    """step() of Both checks the rules of a Data: no list of pairs is left from before."""
+    both = Both(scene(STACKS))
+    for bit in (0, int(getattr(mujoco.mjtDisableBit, f"mjDSBL_{flag}")), 0):
+        for model in (both.theirs, both.ours):
+            model.opt.disableflags = bit
+        for _ in range(45 if bit == 0 else 3):
+            both.step()
+            assert both.same() and both.apart() < 1e-9
+    assert both.data[0].tree_asleep.max() >= 0
+
+
 def test_forward_wakes_and_does_not_count():
     both = Both(scene(PLAIN))
     for _ in range(100):

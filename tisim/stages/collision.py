@@ -43,7 +43,7 @@ def collide(m, d, keep=True):
     stage = of(m, d) if m.has_contacts() else None
     if stage is None or not stage.members.some():
         _lost(d)
-        d.set_counts(ncpair=0, nslot=0, ncon=0)
+        d.set_counts(ncpair=0, nlive=0, nslot=0, ncon=0)
         if see_state(m, d):
             _poses(m, d)
         return
