@@ -131,7 +131,7 @@ def test_stages_are_in_the_order_of_the_pipeline():
     files = "dynamics", "collision", "constraint", "integrators", "sleep"
     called = re.findall(rf"\b(?:{'|'.join(files)})\.\w+", (ROOT / "tisim/pipeline.py").read_text())
     shown = re.findall(r"^(\w+\.\w+): ", FLOW.read_text(), re.M)
-    without = {"integrators.restore", "sleep.ready", "sleep.settled", "sleep.show_settled"}  # kernels of their own
+    without = {"integrators.restore", "sleep.ready", "sleep.settled"}  # kernels of their own
     assert set(called) - without == {s for s in shown if s.startswith(files)}
     assert shown[:3] == ["dynamics.check_state", "sleep.wake_written", "dynamics.fwd_position"]
     order = [shown.index(s) for s in ("collision.collide", "dynamics.fwd_velocity", "integrators.integrate")]

@@ -8,12 +8,12 @@ import numpy as np
 
 from tisim.data import asleep, given, impulses
 from tisim.device import launch, memory, runtime
-from tisim.enums import mjtDisableBit, mjtEnableBit, mjtIntegrator, mjtSensor, mjtSleepPolicy
+from tisim.enums import mjtDisableBit, mjtEnableBit, mjtSensor, mjtSleepPolicy
 from tisim.errors import Error
 
-from . import actuation, callbacks, collision, constraint, dynamics, integrators, sensor, tendon
+from . import actuation, callbacks, collision, constraint, dynamics, sensor, tendon
 
-LATER = "later"  # in the notes of a Data: forces that are shown once the step is over
+LATER = "later"  # in the notes of a Data: accelerations and forces that are shown once the step is over
 
 
 def wake_written(m, d):
@@ -154,9 +154,9 @@ def fall_asleep(m, d):
 def settle(m, d):
     """What follows from velocities, once more where some trees fell asleep and users or actuators go on from it.
 
-    As in MuJoCo activations are advanced before that, and a step with an acceleration of its own, of an implicit
-    integrator, goes on from the forces before; those of now are shown, and new activations wait in rk_act, until it is
-    over. Worlds in which nothing fell asleep go on from what they had: here their activations are still as they were.
+    As in MuJoCo activations are advanced before that, but velocities by accelerations and forces as they were; those of
+    now are shown, and new activations wait in rk_act, until the step is over. Worlds in which nothing fell asleep keep
+    what they had: here their activations are still as they were.
     """
     used = m.nu or m.ntendon or m._sizes["nsensor"]
     if not (asleep.enabled(m) and (used or energy_follows(m))) or not d.exceeds(rarely=True, nslept=0):
@@ -172,18 +172,23 @@ def settle(m, d):
 
 
 def show_settled(m, d):
-    """Behind the integration: the forces that `settle` found, where the step went on from those before."""
+    """Behind the integration: what `settle` found, of which those awake begin the next step."""
     if not asleep.enabled(m) or not d.exceeds(rarely=True, nslept=0):
         return
     with d.program.aside():
-        for name, now in d._info.pop(LATER, {}).items():
+        later = d._info.pop(LATER, {})
+        for name, now in later.items():
             memory.upload(d.device(name), now)
+        if later:
+            trees = memory.download(d.device("tree_asleep")).reshape(d.nworld, m.ntree)
+            awake = (trees < 0)[:, np.asarray(m.dof_treeid)].ravel()
+            warm = memory.download(d.device("qacc_warmstart"))
+            memory.upload(d.device("qacc_warmstart"), np.where(awake, later["qacc"], warm))
 
 
 def _settle(m, d, fell):
     """The same, where something fell asleep: in these worlds (a mask)."""
-    kept = {name: memory.download(d.device(name)) for name in ("qfrc_smooth", "qfrc_constraint")}
-    own = _own_acceleration(m, d)
+    kept = {name: memory.download(d.device(name)) for name in ("qfrc_smooth", "qfrc_constraint", "qacc")}
     if m.na:
         before = memory.download(d.device("act"))
         launch.run(m, d, actuation.advance_kernels(m), dynamics.parallel(m, d))
@@ -196,13 +201,11 @@ def _settle(m, d, fell):
         stage(m, d)
     if m._sizes["nsensor"]:
         sensor.lay_down(m, d)
-    d._info[LATER] = {}
-    for name in kept if own.any() else ():
-        now = memory.download(d.device(name))
-        memory.upload(d.device(name), _chosen(own, kept[name], now))
-        d._info[LATER][name] = _chosen(own & ~fell, kept[name], now)
+    d._info[LATER] = {name: _chosen(fell, memory.download(d.device(name)), kept[name]) for name in kept}
+    for name, values in kept.items():
+        memory.upload(d.device(name), values)
     if m.na:
-        memory.upload(d.device("act"), _chosen(own, before, after))
+        memory.upload(d.device("act"), before)
         memory.upload(d.device("rk_act"), after)
         d.set_counts(nacted=1)
 
@@ -237,15 +240,6 @@ def _count_as_awake(d, trees):
     falling[awake] = np.minimum(falling[awake], -1)
     memory.upload(d.device("tree_asleep"), falling)
     return awake
-
-
-def _own_acceleration(m, d):
-    """(nworld,) bool: worlds in which steps advance velocities by an acceleration of their own, and not by qacc."""
-    if m.opt.integrator != mjtIntegrator.mjINT_EULER or not integrators.is_damped(m):
-        return np.full(d.nworld, m.opt.integrator != mjtIntegrator.mjINT_EULER)
-    awake = memory.download(d.device("awake_dof"))[: d.count("nvawake")]
-    damped = awake[np.asarray(m.dof_damping)[awake % m.nv] != 0]
-    return np.isin(np.arange(d.nworld), damped // m.nv)
 
 
 def _chosen(worlds, a, b):
