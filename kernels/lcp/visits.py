@@ -188,7 +188,9 @@ def visit(m, d, o, step, b1, b2, what: ti.template(), lanes: ti.template()):
         un += (h[0] * w[3] + h[1] * w[4] + h[2] * w[5]) - (g[0] * v[3] + g[1] * v[4] + g[2] * v[5])
         goal = aim(m, d, number(d, o, step, BOUNCE, lanes), number(d, o, step, EASING, lanes), gap, un, c0)
         pn = c0 + sor * (goal - un - soft * c0) * number(d, o, step, INVERSE, lanes)
-        pn = ti.select(lets_go(m, d, un, goal, gravity_at(m, d, o, step, lanes)) | (pn < 0.0), 0.0, pn)
+        touches = number(d, o, step, DEPTH, lanes) > 0.0
+        parts = lets_go(m, d, un, goal, gravity_at(m, d, o, step, lanes))
+        pn = ti.select((touches & parts) | (pn < 0.0), 0.0, pn)
         e0 = pn - c0
         u1 = n[3] * r0 + n[4] * r1 + n[5] * r2
         u1 += (h[3] * w[3] + h[4] * w[4] + h[5] * w[5]) - (g[3] * v[3] + g[4] * v[4] + g[5] * v[5])
@@ -259,8 +261,8 @@ def aim(m, d, bounce, easing, gap, un, impulse):
 
 @func
 def lets_go(m, d, un, goal, gravity):
-    """Whether a contact whose points part with un does not push any more: faster than what it aims at by what neither
-    loads nor depth ask for.
+    """Whether a contact whose points part with un does not push any more, if it touched before the step: they do so
+    faster than it aims at by what neither loads nor depth ask for.
 
     Impulses that go on from substep to substep act on velocities as springs do on places: those that have stopped a
     heavy body would throw it back, as one visit takes back no more than what moves the light one beneath.
