@@ -5,39 +5,26 @@ import pytest
 
 import tisim
 
-PLANE = '<mujoco><option timestep="{h}"/><worldbody><geom type="plane" size="9 9 .1"/>{bodies}</worldbody></mujoco>'
 BOX = '<body pos="0 0 {z}"><freejoint/><geom type="box" size=".1 .1 {half}" mass="{mass}"/></body>'
 
 
-def leaves(bodies, h, **given):
-    """Part of its speed with which the last of these bodies leaves what it falls on."""
+def rebound(mass, h, **given):
+    """Part of its speed, 4.6 m/s, with which a box of this mass [kg] leaves one of 1 kg that lies on a plane."""
     tisim.init(arch="cpu", precision="f64")
-    m = tisim.Model.from_xml_string(PLANE.format(h=h, bodies=bodies))
+    bodies = BOX.format(z=0.06, half=0.05, mass=1) + BOX.format(z=1.3, half=0.1, mass=mass)
+    m = tisim.Model.from_xml_string(
+        f'<mujoco><option timestep="{h}"/><worldbody><geom type="plane" size="9 9 .1"/>{bodies}</worldbody></mujoco>'
+    )
     m.opt.dynamics = "lcp"
     m.lcp.take(given)
     d = tisim.Data(m)
     speeds = []
-    for _ in range(round(1.3 / h)):
+    for _ in range(round(1.2 / h)):
         tisim.step(m, d)
-        speeds.append(float(d.qvel[m.nv - 4]))
+        speeds.append(float(d.qvel[8]))
     hit = int(np.argmin(speeds))
+    assert speeds[hit] < -4.5
     return max(speeds[hit:]) / -speeds[hit]
-
-
-def rebound(mass, h, **given):
-    """The same of a box of this mass [kg] with 4.6 m/s on one of 1 kg that lies on a plane."""
-    return leaves(BOX.format(z=0.06, half=0.05, mass=1) + BOX.format(z=1.3, half=0.1, mass=mass), h, **given)
-
-
-@pytest.mark.parametrize("h, most", [(0.005, 0.3), (0.001, 0.25)])
-def test_heavy_boxes_are_not_thrown_back_by_light_ones(h, most):
-    """Ten drops from 0.5 to 3 m: in the mean 0.40 and 0.33 where contacts never let go."""
-    rng = np.random.default_rng(3)
-    found = []
-    for _ in range(10):
-        mass, z = np.exp(rng.uniform(0, np.log(50))), rng.uniform(0.5, 3)
-        found.append(leaves(BOX.format(z=0.0499, half=0.05, mass=1) + BOX.format(z=z, half=0.1, mass=mass), h))
-    assert np.mean(found) < most, found
 
 
 @pytest.mark.parametrize("mass, h, most", [(1, 0.005, 0.25), (20, 0.005, 0.32), (20, 0.001, 0.45)])

@@ -22,7 +22,6 @@ IMPULSE = 37  # of a substep [N s]
 BOUNCE, SOFT = 40, 41  # velocity behind a bounce [m/s]; cfm / h
 PER_MU1, PER_MU2 = 43, 44  # 1 / mu, 0 without friction
 EASING = 45  # least velocity apart, by ease [m/s]
-PULL = 47  # gravity where it differs between worlds
 # of what is not an impact: growth of an impulse in a step; part of lcp_loads; at least so much of one is carried on
 GROWTH, WEIGHTS, LEAST_CARRIED = 4.0, 0.1, 0.125
 

@@ -25,7 +25,6 @@ from .contacts import (
     PAIR_SIZE,
     PER_MU1,
     PER_MU2,
-    PULL,
     ROW,
     SCALE1,
     SCALE2,
@@ -36,7 +35,7 @@ from .contacts import (
     record_of,
 )
 from .lists import COLORS, HEAD_FIRST, HEAD_SINGLES, HEAD_SIZES, LANES, MOST_ABREAST
-from .visits import IN_BOX, gravity_at, number, put
+from .visits import IN_BOX, number, put
 
 STRETCH = 2048  # contacts of the list, about, that are in the cache while records are made of them
 BY_TURNS = 4  # times LANES contacts are taken before any of their records is finished
@@ -47,6 +46,7 @@ ARM = (
     (*range(ANGULAR1, ANGULAR1 + SIDE), SCALE1, *range(PLACES, PLACES + ROW)),
     (*range(ANGULAR1 + SIDE, ANGULAR1 + 2 * SIDE), SCALE2, *range(PLACES + ROW, PLACES + 2 * ROW)),
 )
+PULL = SIZE - 1  # where gravity waits that differs between worlds
 PAIRS = ((0, 0), (3, 3), (6, 6), (0, 3), (0, 6), (3, 6))  # of rows, whose products a contact's block are
 
 
@@ -228,8 +228,7 @@ def finish(m, d, o, step, lanes: ti.template()):
     for e in ti.static(range(18)):
         put(d.lcp_rec, o + step * (ANGULAR1 + e), a[e], lanes)
     parting = put_block(d, o, step, a, m1, m2, soft, lanes)
-    most = ti.max(d.lcp_max_vel, d.lcp_loads * gravity_at(m, d, o, step, lanes))
-    keep = share_kept(d, depth, parting * pn, most)
+    keep = share_kept(d, depth, parting * pn, most_of(m, d, o, step, lanes))
     put(d.lcp_rec, o + step * IMPULSE, keep * pn, lanes)
     put(d.lcp_rec, o + step * (IMPULSE + 1), keep * p1, lanes)
     put(d.lcp_rec, o + step * (IMPULSE + 2), keep * p2, lanes)
@@ -247,6 +246,16 @@ def share_kept(d, depth, speed, most):
     """
     part = ti.select(speed > most, most / ti.max(speed, FP(1e-30)), 1.0)
     return ti.select(depth > d.lcp_slop, part, 1.0)
+
+
+@func
+def most_of(m, d, o, step, lanes: ti.template()):
+    """Speed above which they do not begin with all of them."""
+    if ti.static(m.has.pulled):
+        x = number(d, o, step, PULL, lanes)
+        return ti.max(d.lcp_max_vel, d.lcp_loads * x)
+    else:
+        return ti.max(d.lcp_max_vel, d.lcp_loads * gravity_of(m, 0).norm())
 
 
 @func

@@ -3,7 +3,6 @@
 Each lane does what the contact does alone, in the same order, and gets the same bits.
 """
 
-from ..smooth.gravity import gravity_of
 from ..types import FP, func, ti, vec2, vec4
 from .bodies import BODY_SIZE, WAY
 from .contacts import (
@@ -20,12 +19,10 @@ from .contacts import (
     PAIR_SIZE,
     PER_MU1,
     PER_MU2,
-    PULL,
     SCALE1,
     SCALE2,
     SIZE,
     SOFT,
-    WEIGHTS,
     record_of,
 )
 from .lists import LANES
@@ -34,7 +31,6 @@ NUMBERS = 12  # of a body in lcp_held, LANES times: its velocity, then its way
 BY_TURNS = 2  # sets of LANES manifolds whose rows are visited by turns
 HELD = BY_TURNS * 2 * NUMBERS * LANES  # numbers of a worker in lcp_held
 IN_CIRCLE, IN_POLYGON, IN_BOX = 0, 1, 2  # m.lcp.friction
-PARTING = 0.3  # of lcp_max_vel: a contact whose points part by less never lets go
 STARTS, WITH_CORNERS = -1, 3  # what a visit does: add the impulses with which a contact begins, or find new ones
 
 
@@ -188,9 +184,7 @@ def visit(m, d, o, step, b1, b2, what: ti.template(), lanes: ti.template()):
         un += (h[0] * w[3] + h[1] * w[4] + h[2] * w[5]) - (g[0] * v[3] + g[1] * v[4] + g[2] * v[5])
         goal = aim(m, d, number(d, o, step, BOUNCE, lanes), number(d, o, step, EASING, lanes), gap, un, c0)
         pn = c0 + sor * (goal - un - soft * c0) * number(d, o, step, INVERSE, lanes)
-        touches = number(d, o, step, DEPTH, lanes) > 0.0
-        parts = lets_go(m, d, un, goal, gravity_at(m, d, o, step, lanes))
-        pn = ti.select((touches & parts) | (pn < 0.0), 0.0, pn)
+        pn = ti.select(pn > 0.0, pn, 0.0)
         e0 = pn - c0
         u1 = n[3] * r0 + n[4] * r1 + n[5] * r2
         u1 += (h[3] * w[3] + h[4] * w[4] + h[5] * w[5]) - (g[3] * v[3] + g[4] * v[4] + g[5] * v[5])
@@ -257,27 +251,6 @@ def aim(m, d, bounce, easing, gap, un, impulse):
     v = ti.select(near >= 0.0, push, near)
     meets = (bounce > 0.0) & (bounce > v) & ((near >= 0.0) | (impulse > 0.0) | (un < near))
     return ti.select(meets, bounce, v)
-
-
-@func
-def lets_go(m, d, un, goal, gravity):
-    """Whether a contact whose points part with un does not push any more, if it touched before the step: they do so
-    faster than it aims at by what neither loads nor depth ask for.
-
-    Impulses that go on from substep to substep act on velocities as springs do on places: those that have stopped a
-    heavy body would throw it back, as one visit takes back no more than what moves the light one beneath.
-    """
-    speed = ti.max(PARTING * d.lcp_max_vel, WEIGHTS * d.lcp_loads * gravity)
-    return un - ti.select(goal > 0.0, goal, 0.0) > speed
-
-
-@func
-def gravity_at(m, d, o, step, lanes: ti.template()):
-    """Gravity in the worlds of the records at o."""
-    if ti.static(m.has.pulled):
-        return number(d, o, step, PULL, lanes)
-    else:
-        return gravity_of(m, 0).norm()
 
 
 @func

@@ -9,6 +9,7 @@ from tisim.mjcf.format.names import nearest
 from tisim.mjcf.tree import NQ, NV
 from tisim.model.listing import listing
 
+from . import on_demand
 from .arrays import DATA
 
 CONTACT_FIELDS = [n.removeprefix("contact_") for n, a in DATA.items() if n.startswith("contact_") and not a.hidden]
@@ -94,20 +95,22 @@ class DataView:
         except (ValueError, TypeError) as e:
             raise Error(f"{self._word} {self.id} '{self.name}': cannot write {field}: {e}") from None
 
-    def _fields(self):
-        """Those that there are, but for what the dynamics does not tell."""
+    def _fields(self, but=()):
+        """Those that there are, but for what the dynamics does not tell, and for these arrays."""
         there = []
         for field, (name, _) in FIELDS[self._word].items():
-            with contextlib.suppress(Error):
-                there += [field] * hasattr(self._data, name)
+            if name not in but:
+                with contextlib.suppress(Error):
+                    there += [field] * hasattr(self._data, name)
         return there
 
     def __dir__(self):
         return [*super().__dir__(), *self._fields()]
 
     def __repr__(self):
+        """A line for each field, but for what would be computed now."""
         try:
-            fields = [(field, getattr(self, field)) for field in ("id", "name", *self._fields())]
+            fields = [(field, getattr(self, field)) for field in ("id", "name", *self._fields(on_demand.MADE))]
         except Error:
             return f"<{self._word} {self.id} '{self.name}' of a Data, of an earlier tisim.init>"
         return listing(f"{self._word} of a Data", fields)
