@@ -212,8 +212,10 @@ def test_sleepers_contacts_are_in_no_list_of_a_step():
     tisim.step(m, d)
     assert 20 <= slept - d.count("nlcpslept") == d.count("nlcp") - 1 == d.ncon - 1
     m.opt.enableflags = 0
-    before = np.array(d.qpos)
+    before, other = np.array(d.qpos), copy.copy(d)
     tisim.step(m, d)
+    tisim.step(m, other)
+    assert np.array_equal(d.qpos, other.qpos)
     assert d.count("nlcpslept") == 0 and d.count("nlcp") == d.ncon > 400
     assert (before - d.qpos)[2::7].max() < 5e-6, "they go on from what they fell asleep with"
 

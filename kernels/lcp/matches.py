@@ -21,7 +21,7 @@ def match_contacts(m, d, n, me, size):
     for i in range(first, behind):
         c, end = contacts_of(m, d, i, n)
         i1, g2 = pair_of(m, d, c)
-        while old < d.nlcp and is_before(m, d, old, i1, g2):
+        while old < d.nlcp and is_before(d.lcp_geom[old], i1, g2):
             old += 1
         after = old
         while after < d.nlcp and d.lcp_geom[after][0] == i1 and d.lcp_geom[after][1] == g2:
@@ -53,17 +53,16 @@ def first_old(m, d, c):
     low, high = 0, d.nlcp
     while low < high:
         middle = (low + high) // 2
-        if is_before(m, d, middle, i1, g2):
+        if is_before(d.lcp_geom[middle], i1, g2):
             low = middle + 1
         else:
             high = middle
     return low
 
 
-@func
-def is_before(m, d, old, i1, g2):
-    """Whether the pair of an old contact comes before this one."""
-    pair = d.lcp_geom[old]
+@ti.func
+def is_before(pair, i1, g2):
+    """Whether a pair of geoms comes before that of world-major geom i1 and geom g2 in the list."""
     return pair[0] < i1 or (pair[0] == i1 and pair[1] < g2)
 
 

@@ -2,6 +2,7 @@
 
 from ..sleep.awake import is_tree_asleep
 from ..types import func, kernel, ti
+from .matches import is_before
 
 
 @kernel
@@ -30,7 +31,7 @@ def unite(m, d):
         at = awake + slept + 1
         later = True
         if awake >= 0:
-            later = not is_before(d.lcp_slept_geom[slept], d.lcp_geom[awake])
+            later = not is_before(d.lcp_slept_geom[slept], d.lcp_geom[awake][0], d.lcp_geom[awake][1])
         if later:
             d.lcp_geom[at] = d.lcp_slept_geom[slept]
             d.lcp_pos[at] = d.lcp_slept_pos[slept]
@@ -64,12 +65,6 @@ def move(m, d, k, to):
     d.lcp_geom[to] = d.lcp_geom[k]
     d.lcp_pos[to] = d.lcp_pos[k]
     d.lcp_impulse[to] = d.lcp_impulse[k]
-
-
-@ti.func
-def is_before(a, b):
-    """Whether a pair of geoms comes before another in the list."""
-    return a[0] < b[0] or (a[0] == b[0] and a[1] < b[1])
 
 
 @func

@@ -44,5 +44,5 @@ def restored(m, contents):
     asleep.take(m, contents["arrays"].get("tree_asleep", ()))
     d.forget_counts()
     asleep.stale(d)
-    impulses.unite(d)  # nobody may sleep where the flag is off
+    impulses.unite(d)  # with the flag off no step of the copy would
     return d

@@ -18,7 +18,7 @@ from tisim.model.tables.colors import GAMMA, geom_colors
 from tisim.model.tables.ray import NGROUP
 from tisim.viewer import lights, textures
 from tisim.viewer.camera import camera_pose
-from tisim.viewer.drawing import CONTACT_COLOR, mark_length, moving_bodies
+from tisim.viewer.drawing import CONTACT_COLOR, in_groups, mark_length, moving_bodies
 from tisim.viewer.few import AXES, BOX, NO_SHADOW, Few, along
 
 THIN = 0.03  # radius of a ray, by the model's mean size
@@ -220,7 +220,7 @@ def room(d, name, length):
 def _with_hull(m, look):
     """(ngeom,) bool: geoms that are shown and collide."""
     collides = (np.asarray(m.geom_contype) != 0) | (np.asarray(m.geom_conaffinity) != 0)
-    there = (geom_colors(m)[:, 3] > 0) & (look.geomgroup >> np.clip(m.geom_group, 0, NGROUP - 1) & 1 == 1)
+    there = (geom_colors(m)[:, 3] > 0) & in_groups(look.geomgroup >> np.arange(NGROUP) & 1, m.geom_group)
     return collides & there & (look.static | moving_bodies(m)[np.asarray(m.geom_bodyid)])
 
 
